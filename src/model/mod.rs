@@ -1,0 +1,43 @@
+//! Whoever answers the agent's requests.
+
+use crate::wire::{Message, Response, ToolDef};
+use async_trait::async_trait;
+
+/// What the model gets, and nothing else.
+pub struct Request<'a> {
+    /// From 1.
+    pub turn: u32,
+    pub tools: &'a [ToolDef],
+    pub system: &'a str,
+    pub messages: &'a [std::sync::Arc<Message>],
+    /// How many of `messages` earlier requests already held.
+    pub seen: usize,
+}
+
+/// Why no response came.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum ModelError {
+    /// The API refused or failed; `retry_after_s` as the header said.
+    #[error("HTTP {status} {kind}: {message}")]
+    Api {
+        status: u16,
+        kind: String,
+        message: String,
+        retry_after_s: Option<u64>,
+    },
+    /// The stream ended before the message did; what had arrived.
+    #[error("the stream was cut after {events} events")]
+    Cut {
+        events: usize,
+        partial: Box<Response>,
+    },
+    /// The script has no turn left, or the request is not what the turn demands.
+    #[error("{0}")]
+    Script(String),
+}
+
+/// A model. Deterministic: the same requests get the same responses.
+#[async_trait]
+pub trait Model: Send {
+    async fn respond(&mut self, request: &Request<'_>) -> Result<Response, ModelError>;
+}

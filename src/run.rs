@@ -1,0 +1,1 @@
+//! One run: a scenario becomes a world, an agent and a trace.

@@ -1,0 +1,3 @@
+//! Skeleton: a real folder, confined.
+/// A folder of a real disk.
+pub struct DiskFs;
