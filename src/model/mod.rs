@@ -4,8 +4,9 @@ use crate::wire::{Message, Response, ToolDef};
 use async_trait::async_trait;
 
 /// What the model gets, and nothing else.
+#[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
-    /// From 1.
+    /// From 1; the same when a request is sent again after a failure.
     pub turn: u32,
     pub tools: &'a [ToolDef],
     pub system: &'a str,
@@ -25,12 +26,19 @@ pub enum ModelError {
         message: String,
         retry_after_s: Option<u64>,
     },
-    /// The stream ended before the message did; what had arrived.
+    /// The stream ended before the message did, or an error event ended it.
     #[error("the stream was cut after {events} events")]
     Cut {
+        /// Whole events that had arrived.
         events: usize,
+        /// What they make up; without id and content if the message had not begun.
         partial: Box<Response>,
+        /// The type of the error event, such as `overloaded_error`, if one came.
+        error: Option<String>,
     },
+    /// The answer is no message in any form.
+    #[error("the answer was not understood: {0}")]
+    Garbage(String),
     /// The script has no turn left, or the request is not what the turn demands.
     #[error("{0}")]
     Script(String),

@@ -1,55 +1,20 @@
-//! Skeleton of the Messages API as data.
-use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
-use std::sync::Arc;
+//! The Messages API as plain data (`protocol.md §2–§6`).
+//!
+//! Fields, block types and events that are not known are kept, and content that
+//! only passes through keeps its bytes.
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Role {
-    User,
-    Assistant,
-    System,
-}
+pub mod block;
+pub mod message;
+pub mod raw;
+pub mod request;
+pub mod response;
+pub mod tool;
+pub mod usage;
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Message {
-    pub role: Role,
-    pub content: Vec<Block>,
-}
-
-/// A content block: what it says, and its bytes where it only passes through.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Block {
-    raw: Arc<RawValue>,
-}
-
-impl PartialEq for Block {
-    fn eq(&self, other: &Block) -> bool {
-        self.raw.get() == other.raw.get()
-    }
-}
-impl Block {
-    pub fn as_text(&self) -> Option<&str> {
-        None
-    }
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Usage {
-    pub input_tokens: u64,
-    pub output_tokens: u64,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct Response {
-    pub id: String,
-    pub content: Vec<Block>,
-    pub usage: Usage,
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct ToolDef {
-    pub name: String,
-    pub description: String,
-    pub input_schema: serde_json::Value,
-}
+pub use block::{Block, BlockKind, ServerToolResult, ToolResult, ToolUse, Ttl};
+pub use message::{Content, Message, Role};
+pub use raw::Fields;
+pub use request::RequestBody;
+pub use response::{Response, StopReason};
+pub use tool::ToolDef;
+pub use usage::{Usage, estimate_message_tokens, estimate_tokens, estimate_tools_tokens};
