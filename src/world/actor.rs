@@ -255,11 +255,10 @@ impl Actor {
 
     /// Moves `from` to `to`. Announced as a write of the subtree above both.
     pub async fn rename(&self, from: &str, to: &str) -> Result<(), FsError> {
-        let mtime = self.now_unix_ms();
         self.touch(
             Resource::Subtree(common_folder(from, to)),
             OpKind::Write,
-            |fs| fs.rename(from, to, mtime),
+            |fs| fs.rename(from, to),
         )
         .await
     }

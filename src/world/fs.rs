@@ -9,6 +9,18 @@
 use crate::words::Class;
 use std::sync::Arc;
 
+/// The most that [`Fs::read`] and [`Fs::read_range`] give at once.
+pub const READ_LIMIT_BYTES: u64 = 64 * 1024 * 1024;
+
+/// The longest name of a folder's entry, in bytes.
+pub const NAME_BYTES_MAX: usize = 255;
+
+/// The longest path, and the longest target of a symlink, in bytes.
+pub const PATH_BYTES_MAX: usize = 4095;
+
+/// The most symlinks that are followed on the way of one path.
+pub const LINKS_MAX: usize = 40;
+
 /// The bytes of a file, shared.
 pub type Bytes = Arc<[u8]>;
 
@@ -66,10 +78,14 @@ pub enum FsErrorKind {
     NotEmpty,
     Loop,
     NoSpace,
+    /// The mode does not let the owner do this.
     Permission,
-    /// Outside the root, or more than can be read at once.
+    /// More than can be read at once, or than a file can hold.
     TooLarge,
+    /// Outside the root of a confined folder.
     Outside,
+    /// A path that is not normal or too long, a folder moved into itself, the root
+    /// removed or moved, or [`Fs::read_link`] of what is no symlink.
     Invalid,
 }
 
@@ -126,18 +142,27 @@ pub enum ReplaceError {
     Fs(FsError),
 }
 
+impl From<FsError> for ReplaceError {
+    fn from(error: FsError) -> ReplaceError {
+        ReplaceError::Fs(error)
+    }
+}
+
 /// A file system. Every method is one step that nothing can interleave.
 pub trait Fs: Send + Sync {
     fn stat(&self, path: &str) -> Result<Meta, FsError>;
     fn lstat(&self, path: &str) -> Result<Meta, FsError>;
-    /// The whole content. Fails with `TooLarge` over 64 MiB: use [`Fs::read_range`].
+    /// The whole content. Fails with `TooLarge` over [`READ_LIMIT_BYTES`]: use [`Fs::read_range`].
     fn read(&self, path: &str) -> Result<Bytes, FsError>;
-    /// At most `len` bytes from byte `offset`; fewer at the end.
+    /// At most `len` bytes from byte `offset`; fewer at the end. Fails with `TooLarge`
+    /// if that is more than [`READ_LIMIT_BYTES`].
     fn read_range(&self, path: &str, offset: u64, len: u64) -> Result<Bytes, FsError>;
-    /// Creates or replaces a file (mode kept if it exists, else 0o644). The folder must exist.
+    /// Creates or replaces a file (mode kept if it exists, else 0o666 less the umask).
+    /// The folder must exist. Through a dangling symlink it creates the target.
     fn write(&self, path: &str, bytes: &[u8], mtime_ms: i64) -> Result<Meta, FsError>;
+    /// Adds to the end of a file, or creates it.
     fn append(&self, path: &str, bytes: &[u8], mtime_ms: i64) -> Result<Meta, FsError>;
-    /// Writes if the file's content hashes to `expected`, in one step.
+    /// Writes if the file exists and its content hashes to `expected`, in one step.
     fn replace_if(
         &self,
         path: &str,
@@ -145,16 +170,22 @@ pub trait Fs: Send + Sync {
         bytes: &[u8],
         mtime_ms: i64,
     ) -> Result<Meta, ReplaceError>;
+    /// The entries of a folder, sorted by name.
     fn list(&self, path: &str) -> Result<Vec<Entry>, FsError>;
-    /// Every file and symlink below a folder (not the folders), links not followed, sorted by path.
+    /// Every file and symlink below a folder (not the folders), links not followed,
+    /// sorted by path. Folders below that may not be read are left out.
     fn walk(&self, path: &str) -> Result<Vec<Found>, FsError>;
     /// Makes a folder; with `parents`, also those above it, and an existing folder is no error.
     fn mkdir(&self, path: &str, parents: bool, mtime_ms: i64) -> Result<(), FsError>;
     /// Removes a file, a symlink or a folder; a folder with entries only if `recursive`.
+    /// Where modes forbid a part of it, what sorts before that part is gone.
     fn remove(&self, path: &str, recursive: bool) -> Result<(), FsError>;
-    fn rename(&self, from: &str, to: &str, mtime_ms: i64) -> Result<(), FsError>;
+    /// Moves an entry, replacing a file or an empty folder; mtimes stay.
+    fn rename(&self, from: &str, to: &str) -> Result<(), FsError>;
+    /// Makes a symlink. `target` is kept as it is and need not exist.
     fn symlink(&self, target: &str, link: &str, mtime_ms: i64) -> Result<(), FsError>;
     fn read_link(&self, path: &str) -> Result<String, FsError>;
+    /// Sets the permission bits, at most `0o7777`; more is cut off.
     fn chmod(&self, path: &str, mode: u32) -> Result<(), FsError>;
     fn set_mtime(&self, path: &str, mtime_ms: i64) -> Result<(), FsError>;
     /// The path with every symlink resolved; the last component need not exist.
@@ -182,6 +213,20 @@ pub fn normalize(cwd: &str, path: &str) -> String {
         "/".to_owned()
     } else {
         format!("/{}", parts.join("/"))
+    }
+}
+
+/// Whether `path` is one that a file system takes: absolute, normal, no NUL, within
+/// [`PATH_BYTES_MAX`] and [`NAME_BYTES_MAX`].
+pub(crate) fn check_path(path: &str) -> Result<(), FsErrorKind> {
+    let normal = |part: &str| {
+        !part.is_empty() && part != "." && part != ".." && part.len() <= NAME_BYTES_MAX
+    };
+    let fits = path.len() <= PATH_BYTES_MAX && !path.contains('\0');
+    match path.strip_prefix('/') {
+        Some("") => Ok(()),
+        Some(rest) if fits && rest.split('/').all(normal) => Ok(()),
+        _ => Err(FsErrorKind::Invalid),
     }
 }
 

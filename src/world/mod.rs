@@ -17,10 +17,10 @@ pub use actor::{Access, Actor};
 pub use answers::{Answers, AnswersLeft};
 pub use disk::DiskFs;
 pub use fs::{
-    Bytes, ContentHash, Entry, FileKind, Found, Fs, FsError, FsErrorKind, Meta, ReplaceError,
-    normalize, split,
+    Bytes, ContentHash, Entry, FileKind, Found, Fs, FsError, FsErrorKind, LINKS_MAX, Meta,
+    NAME_BYTES_MAX, PATH_BYTES_MAX, READ_LIMIT_BYTES, ReplaceError, normalize, split,
 };
-pub use memory::{MemoryFs, MemoryOptions};
+pub use memory::{Difference, Differs, Held, Kept, MemoryFs, MemoryOptions, diff};
 pub use outside::{Change, OutsideChange, Trigger};
 pub use pattern::Pattern;
 pub use user::{UserAnswer, UserReply};
