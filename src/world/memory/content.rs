@@ -93,7 +93,7 @@ impl Content {
             Some(last)
                 if last.end() == self.size && last.bytes.len() + more.len() <= EXTENT_BYTES =>
             {
-                last.bytes = last.bytes.iter().chain(more).copied().collect();
+                last.bytes = [&*last.bytes, more].concat().into();
             }
             _ => extents.push(Extent {
                 offset: self.size,
