@@ -1,1 +1,4 @@
 mod profile;
+mod sim;
+mod sim_guests;
+mod sim_programs;
