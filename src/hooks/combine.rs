@@ -1,0 +1,163 @@
+//! One outcome of what several hooks said (`semantics.md §2.6`).
+
+use super::{HookRun, Verdict};
+use crate::profile::HookRewriteWinner;
+use crate::words::Behavior;
+use serde_json::Value;
+
+/// What the hooks before a call say of it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PreOutcome {
+    /// The strongest: deny, then defer, then ask, then allow.
+    pub verdict: Option<Behavior>,
+    /// Of the first hook with that verdict.
+    pub reason: Option<String>,
+    pub updated_input: Option<Value>,
+    pub contexts: Vec<String>,
+    /// `continue: false`: why the agent must stop.
+    pub stop: Option<String>,
+}
+
+/// What the hooks after a call add.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PostOutcome {
+    /// For the model: blocking reasons and contexts, in the order of registration.
+    pub contexts: Vec<String>,
+    pub updated_output: Option<Value>,
+    pub stop: Option<String>,
+}
+
+/// How strong a verdict is.
+fn strength(behavior: Behavior) -> u8 {
+    match behavior {
+        Behavior::Allow => 1,
+        Behavior::Ask => 2,
+        Behavior::Defer => 3,
+        Behavior::Deny => 4,
+    }
+}
+
+/// Combines pre-hooks, given in the order of registration. Only the winner of several
+/// rewrites may hang on which ended last, and only where the profile says so.
+pub fn combine_pre(runs: &[HookRun], winner: HookRewriteWinner) -> PreOutcome {
+    let mut outcome = PreOutcome::default();
+    for run in runs {
+        if let Some(behavior) = run.output.behavior
+            && outcome
+                .verdict
+                .is_none_or(|verdict| strength(behavior) > strength(verdict))
+        {
+            outcome.verdict = Some(behavior);
+            outcome.reason = run.output.reason.clone();
+        }
+    }
+    outcome.updated_input = rewrite(runs, winner, |run| run.output.updated_input.as_ref());
+    outcome.contexts = runs
+        .iter()
+        .filter_map(|run| run.output.additional_context.clone())
+        .collect();
+    outcome.stop = runs.iter().find_map(|run| run.output.stop.clone());
+    outcome
+}
+
+/// Combines post-hooks, given in the order of registration.
+pub fn combine_post(runs: &[HookRun], winner: HookRewriteWinner) -> PostOutcome {
+    let mut contexts = Vec::new();
+    for run in runs {
+        let blocks = run.verdict == Verdict::Block || run.output.behavior == Some(Behavior::Deny);
+        if blocks {
+            contexts.extend(
+                run.output
+                    .reason
+                    .clone()
+                    .filter(|reason| !reason.trim().is_empty()),
+            );
+        }
+        contexts.extend(run.output.additional_context.clone());
+    }
+    PostOutcome {
+        contexts,
+        updated_output: rewrite(runs, winner, |run| run.output.updated_output.as_ref()),
+        stop: runs.iter().find_map(|run| run.output.stop.clone()),
+    }
+}
+
+/// The rewrite that holds.
+fn rewrite<'a>(
+    runs: &'a [HookRun],
+    winner: HookRewriteWinner,
+    of: impl Fn(&'a HookRun) -> Option<&'a Value>,
+) -> Option<Value> {
+    let mut with = runs.iter().filter(|run| of(run).is_some());
+    let run = match winner {
+        HookRewriteWinner::FirstRegistered => with.next(),
+        HookRewriteWinner::LastFinished => with.max_by_key(|run| run.ended),
+    };
+    run.and_then(of).cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{HookEvent, Output};
+    use super::*;
+    use serde_json::json;
+
+    fn run(behavior: Option<Behavior>, rewrite: Option<Value>, ended: (u64, u32)) -> HookRun {
+        HookRun {
+            event: HookEvent::PreToolUse,
+            label: String::new(),
+            exit: Some(0),
+            verdict: behavior.map_or(Verdict::None, Verdict::Said),
+            output: Output {
+                behavior,
+                updated_input: rewrite,
+                ..Output::default()
+            },
+            notice: None,
+            took_ms: 0,
+            ended,
+        }
+    }
+
+    #[test]
+    fn the_strongest_verdict_holds_whatever_the_order() {
+        let all = [
+            Behavior::Allow,
+            Behavior::Ask,
+            Behavior::Defer,
+            Behavior::Deny,
+        ];
+        for a in all {
+            for b in all {
+                let there = combine_pre(
+                    &[run(Some(a), None, (0, 0)), run(Some(b), None, (0, 1))],
+                    HookRewriteWinner::FirstRegistered,
+                );
+                let back = combine_pre(
+                    &[run(Some(b), None, (9, 0)), run(Some(a), None, (0, 1))],
+                    HookRewriteWinner::FirstRegistered,
+                );
+                assert_eq!(there.verdict, back.verdict);
+                let strongest = if strength(a) > strength(b) { a } else { b };
+                assert_eq!(there.verdict, Some(strongest));
+            }
+        }
+    }
+
+    #[test]
+    fn the_profile_says_whose_rewrite_holds() {
+        let runs = [
+            run(None, Some(json!(1)), (5, 0)),
+            run(None, None, (9, 1)),
+            run(None, Some(json!(2)), (7, 2)),
+        ];
+        assert_eq!(
+            combine_pre(&runs, HookRewriteWinner::FirstRegistered).updated_input,
+            Some(json!(1))
+        );
+        assert_eq!(
+            combine_pre(&runs, HookRewriteWinner::LastFinished).updated_input,
+            Some(json!(2))
+        );
+    }
+}
