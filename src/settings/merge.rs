@@ -231,6 +231,7 @@ fn origin(layer: &Layer, node: &Node, index: usize) -> Origin {
         index: u32::try_from(index).unwrap_or(u32::MAX),
         file: layer.file.clone(),
         line: node.at.map(|(line, _)| line),
+        column: node.at.map(|(_, column)| column),
         anchor: layer.anchor.clone(),
     }
 }

@@ -81,6 +81,8 @@ pub struct Origin {
     pub file: Option<Arc<str>>,
     /// From 1, if it came from a file.
     pub line: Option<u32>,
+    /// From 1, in characters, if it came from a file.
+    pub column: Option<u32>,
     /// The folder that a path with one leading slash is anchored at, where the file
     /// says otherwise than the source does. Absolute and normal.
     pub anchor: Option<Arc<str>>,
@@ -94,6 +96,7 @@ impl Origin {
             index,
             file: None,
             line: None,
+            column: None,
             anchor: None,
         }
     }

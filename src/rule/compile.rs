@@ -1,0 +1,234 @@
+//! From settings to a set of rules, with a complaint for everything that has no
+//! effect.
+
+use super::path::{Folders, PathPattern};
+use super::set::{Family, KindBuilder, RuleSet};
+use super::{
+    CommandPattern, DomainPattern, NamePattern, Problem, ProblemKind, Rule, Side, agent, parse,
+};
+use crate::settings::{Complaint, Origin, Placed, Settings, Severity, Source};
+use crate::words::Behavior;
+use crate::world::Fs;
+
+/// What the anchors of path rules stand for. Absolute and normal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Anchors {
+    /// Where the run began.
+    pub cwd: String,
+    pub home: String,
+    /// Where the project's settings lie; usually `cwd`.
+    pub project: String,
+}
+
+impl Anchors {
+    /// Anchors of a project whose root is where the run began.
+    pub fn new(cwd: &str, home: &str) -> Anchors {
+        Anchors {
+            cwd: cwd.to_owned(),
+            home: home.to_owned(),
+            project: cwd.to_owned(),
+        }
+    }
+
+    /// The folder that one leading slash stands for in a rule from `origin`.
+    fn source(&self, origin: &Origin) -> String {
+        match (&origin.anchor, origin.source) {
+            (Some(folder), _) => folder.to_string(),
+            (None, Source::Managed) => "/".to_owned(),
+            (None, Source::Project) => self.project.clone(),
+            (None, Source::User) => crate::world::normalize(&self.home, ".claude"),
+            (None, Source::Cli | Source::Local | Source::Session) => self.cwd.clone(),
+        }
+    }
+}
+
+/// Tools of which rules with a path are accepted and never consulted.
+const INERT_PATHS: &[(&str, &str)] = &[
+    ("Write", "Edit"),
+    ("NotebookEdit", "Edit"),
+    ("MultiEdit", "Edit"),
+    ("Glob", "Read"),
+    ("Grep", "Read"),
+    ("LS", "Read"),
+    ("LSP", "Read"),
+];
+
+/// Inputs whose own rules have another form: a parameter rule about one is ignored.
+const PRIMARY: &[(&str, &str)] = &[
+    ("Bash", "command"),
+    ("Read", "file_path"),
+    ("Edit", "file_path"),
+    ("WebFetch", "url"),
+];
+
+/// Other inputs of those tools: `Tool(input:value)` would be a parameter rule.
+const PARAMETERS: &[(&str, &[&str])] = &[
+    (
+        "Bash",
+        &[
+            "timeout",
+            "description",
+            "run_in_background",
+            "dangerouslyDisableSandbox",
+        ],
+    ),
+    ("Read", &["offset", "limit", "pages"]),
+    ("Edit", &["old_string", "new_string", "replace_all"]),
+    ("WebFetch", &["prompt", "offset"]),
+];
+
+/// Compiles the rules of `settings`. Folders are anchored as they are written and where
+/// they really are on `fs`. A complaint that is an error means that a deny or ask rule
+/// would be lost: then nothing should run with this set.
+pub fn compile(settings: &Settings, anchors: &Anchors, fs: &dyn Fs) -> (RuleSet, Vec<Complaint>) {
+    let mut complaints = Vec::new();
+    let real = |folder: &str| fs.canonical(folder).unwrap_or_else(|_| folder.to_owned());
+    let mut kind = |behavior: Behavior, list: &[Placed]| {
+        let mut builder = KindBuilder::default();
+        for placed in list {
+            let rule = Rule {
+                behavior,
+                text: placed.text.trim().into(),
+                origin: placed.origin.clone(),
+            };
+            match add(&mut builder, &rule, anchors, &real) {
+                Ok(None) => {}
+                Ok(Some(problem)) | Err(problem) => complaints.push(complaint(&rule, problem)),
+            }
+        }
+        match builder.build(fs.case_sensitive()) {
+            Ok(kind) => kind,
+            Err(problem) => {
+                complaints.push(Complaint {
+                    severity: Severity::Error,
+                    file: "permissions".into(),
+                    place: None,
+                    path: behavior.as_str().to_owned(),
+                    found: "rules that do not compile together".to_owned(),
+                    expected: problem.expected,
+                    hint: problem.hint,
+                });
+                Default::default()
+            }
+        }
+    };
+    let set = RuleSet {
+        deny: kind(Behavior::Deny, &settings.deny),
+        ask: kind(Behavior::Ask, &settings.ask),
+        allow: kind(Behavior::Allow, &settings.allow),
+    };
+    (set, complaints)
+}
+
+/// Adds one rule; what is said of it if it works all the same.
+fn add(
+    builder: &mut KindBuilder,
+    rule: &Rule,
+    anchors: &Anchors,
+    real: impl Fn(&str) -> String,
+) -> Result<Option<Problem>, Problem> {
+    let side = Side::of(rule.behavior);
+    let written = parse(&rule.text)?;
+    let tool = written.tool;
+    let path_family = match tool {
+        "Read" => Some(Family::Read),
+        "Edit" => Some(Family::Edit),
+        _ => None,
+    };
+    let specifier = match written.specifier {
+        None => {
+            builder.tool(rule, NamePattern::of_tool(tool, side)?);
+            return Ok(None);
+        }
+        // The same as no specifier, except where one rule speaks of several tools.
+        Some("*") if path_family.is_none() && !inert(tool) => {
+            builder.tool(rule, NamePattern::of_tool(tool, side)?);
+            return Ok(None);
+        }
+        Some(specifier) => specifier,
+    };
+    parameter(tool, specifier)?;
+    if let Some(family) = path_family {
+        let source = anchors.source(&rule.origin);
+        let folders = Folders {
+            cwd: &anchors.cwd,
+            home: &anchors.home,
+            source: &source,
+        };
+        let pattern = PathPattern::new(specifier, side, &folders)?;
+        builder.path(rule, family, &pattern, real);
+        return Ok(pattern.remark);
+    }
+    if let Some((_, instead)) = INERT_PATHS.iter().find(|(name, _)| *name == tool) {
+        return Err(Problem::inert(format!(
+            "a rule of `Read(…)` or `Edit(…)`: `{tool}(…)` is never consulted"
+        ))
+        .hint(format!("write `{instead}({specifier})`")));
+    }
+    match tool {
+        "Bash" | "Monitor" => builder.command(rule, CommandPattern::new(specifier)),
+        "WebFetch" => {
+            let domain = specifier.strip_prefix("domain:").ok_or_else(|| {
+                Problem::unusable("`WebFetch(domain:…)`")
+                    .hint(format!("write `WebFetch(domain:{specifier})`"))
+            })?;
+            builder.domain(rule, DomainPattern::new(domain)?);
+        }
+        "Agent" | "Task" => builder.agent(rule, agent::pattern(specifier)?),
+        other => {
+            let known = ["Bash", "Read", "Edit", "WebFetch", "Agent"];
+            let meant = known.iter().find(|name| name.eq_ignore_ascii_case(other));
+            let problem = Problem::unusable(format!("a specifier only for {}", known.join(", ")));
+            return Err(match meant {
+                Some(meant) => problem.hint(format!("write `{meant}({specifier})`")),
+                None => problem.hint(format!("for every use of the tool write `{other}`")),
+            });
+        }
+    }
+    Ok(None)
+}
+
+fn inert(tool: &str) -> bool {
+    INERT_PATHS.iter().any(|(name, _)| *name == tool)
+}
+
+/// Refuses parameter rules.
+fn parameter(tool: &str, specifier: &str) -> Result<(), Problem> {
+    let Some((key, _)) = specifier.split_once(':') else {
+        return Ok(());
+    };
+    let key = key.trim();
+    if PRIMARY.contains(&(tool, key)) {
+        return Err(Problem::inert(format!(
+            "no parameter rule about `{key}`: it has rules of its own, and this one is never consulted"
+        )));
+    }
+    let known = PARAMETERS.iter().find(|(name, _)| *name == tool);
+    if known.is_some_and(|(_, keys)| keys.contains(&key)) {
+        return Err(Problem::unusable(
+            "no parameter rule: they are not known here yet",
+        ));
+    }
+    Ok(())
+}
+
+fn complaint(rule: &Rule, problem: Problem) -> Complaint {
+    let restricts = Side::of(rule.behavior) == Side::Restricts;
+    let severity = match problem.kind {
+        ProblemKind::Unusable if restricts => Severity::Error,
+        _ => Severity::Warning,
+    };
+    let origin = &rule.origin;
+    Complaint {
+        severity,
+        file: match &origin.file {
+            Some(file) => file.clone(),
+            None => format!("{} settings", origin.source).into(),
+        },
+        place: origin.line.zip(origin.column),
+        path: format!("permissions.{}[{}]", rule.behavior, origin.index),
+        found: format!("`{}`", rule.text),
+        expected: problem.expected,
+        hint: problem.hint,
+    }
+}
