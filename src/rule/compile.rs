@@ -91,7 +91,7 @@ pub fn compile(settings: &Settings, anchors: &Anchors, fs: &dyn Fs) -> (RuleSet,
                 text: placed.text.trim().into(),
                 origin: placed.origin.clone(),
             };
-            match add(&mut builder, &rule, anchors, &real) {
+            match add(&mut builder, &rule, anchors, real) {
                 Ok(None) => {}
                 Ok(Some(problem)) | Err(problem) => complaints.push(complaint(&rule, problem)),
             }
@@ -230,5 +230,90 @@ fn complaint(rule: &Rule, problem: Problem) -> Complaint {
         found: format!("`{}`", rule.text),
         expected: problem.expected,
         hint: problem.hint,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::{Layer, merge};
+    use crate::world::{MemoryFs, MemoryOptions};
+    use serde_json::json;
+
+    fn complaints(kind: &str, rule: &str) -> Vec<String> {
+        let text = json!({"permissions": {kind: [rule]}}).to_string();
+        let (settings, none) = merge(vec![Layer::from_text(Source::Project, "s.json", &text)]);
+        assert_eq!(none, []);
+        let fs = MemoryFs::new(MemoryOptions::default());
+        let (_, complaints) = compile(&settings, &Anchors::new("/p", "/home/u"), &fs);
+        complaints.iter().map(ToString::to_string).collect()
+    }
+
+    fn of(list: Vec<String>) -> &'static str {
+        match list.as_slice() {
+            [] => "fine",
+            [one] if one.contains(": error: ") => "error",
+            [one] if one.contains(": warning: ") => "warning",
+            _ => "several",
+        }
+    }
+
+    #[test]
+    fn a_rule_that_is_lost_is_an_error_where_it_would_have_denied() {
+        // rule, as a deny or ask rule, as an allow rule
+        let table = [
+            ("Bash", "fine", "fine"),
+            ("Bash(*)", "fine", "fine"),
+            ("Bash(npm test *)", "fine", "fine"),
+            ("Read(./.env)", "fine", "fine"),
+            ("Read(*)", "fine", "fine"),
+            ("mcp__a", "fine", "fine"),
+            ("mcp__a__*", "fine", "fine"),
+            ("mcp__*", "fine", "warning"),
+            ("*", "fine", "warning"),
+            ("WebFetch(domain:x.com)", "fine", "fine"),
+            ("WebFetch(x.com)", "error", "warning"),
+            ("Agent(reviewer)", "fine", "fine"),
+            ("Task(reviewer)", "fine", "fine"),
+            ("bash()", "error", "warning"),
+            ("bash(git push *)", "error", "warning"),
+            ("Bash(x", "error", "warning"),
+            ("", "error", "warning"),
+            ("Edit(C:\\Users\\m\\*.json)", "error", "warning"),
+            ("Read(!x)", "error", "warning"),
+            ("Read([x)", "error", "warning"),
+            ("Skill(x)", "error", "warning"),
+            ("Agent(model:opus)", "error", "warning"),
+            ("Bash(timeout:5)", "error", "warning"),
+            // Accepted and never consulted, as documented.
+            ("Write(**/secret.txt)", "warning", "warning"),
+            ("Glob(packages/x/**)", "warning", "warning"),
+            ("Bash(command:rm *)", "warning", "warning"),
+            // Works, but perhaps not as meant.
+            ("Read(/home/me/.ssh/**)", "warning", "warning"),
+        ];
+        for (rule, restricts, permits) in table {
+            assert_eq!(of(complaints("deny", rule)), restricts, "deny {rule}");
+            assert_eq!(of(complaints("ask", rule)), restricts, "ask {rule}");
+            assert_eq!(of(complaints("allow", rule)), permits, "allow {rule}");
+        }
+    }
+
+    #[test]
+    fn a_complaint_says_where_and_what_to_do() {
+        assert_eq!(
+            complaints("deny", "Write(a)"),
+            [
+                "s.json:1:25: warning: permissions.deny[0]: found `Write(a)`, expected a rule of \
+                 `Read(…)` or `Edit(…)`: `Write(…)` is never consulted\n  hint: write `Edit(a)`"
+            ]
+        );
+        assert_eq!(
+            complaints("deny", "bash(git push *)"),
+            [
+                "s.json:1:25: error: permissions.deny[0]: found `bash(git push *)`, expected a \
+                 specifier only for Bash, Read, Edit, WebFetch, Agent\n  hint: write `Bash(git push *)`"
+            ]
+        );
     }
 }

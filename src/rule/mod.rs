@@ -17,6 +17,8 @@ mod name;
 mod path;
 mod path_set;
 mod set;
+#[cfg(test)]
+mod set_tests;
 
 pub use command::CommandPattern;
 pub use compile::{Anchors, compile};

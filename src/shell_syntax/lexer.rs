@@ -1,5 +1,6 @@
 //! One pass over a command line, from characters to parts.
 
+use super::pieces::{balanced, is_assignment, naive};
 use super::{CommandLine, Part, Redirection, Shape, Word, ansi_c, wrapper};
 use std::iter::Peekable;
 use std::str::Chars;
@@ -27,7 +28,7 @@ pub(super) fn run(line: &str) -> CommandLine {
     };
     scan(line, 0, &mut found);
     if let Some(Shape::Unsplittable(_)) = found.shape {
-        naive(line, &mut found);
+        found.parts.extend(naive(line));
     }
     CommandLine {
         text: line.to_owned(),
@@ -55,26 +56,6 @@ impl Found {
     fn unsplittable(&mut self, why: &'static str) {
         if !matches!(self.shape, Some(Shape::Unsplittable(_))) {
             self.shape = Some(Shape::Unsplittable(why));
-        }
-    }
-}
-
-/// Adds the parts of a line as if quotes meant nothing, so that a deny rule still
-/// sees them where the quoting does not end.
-fn naive(line: &str, found: &mut Found) {
-    for piece in line.split(['\n', ';', '&', '|', '(', ')', '`', '{', '}', '\'', '"']) {
-        let words: Vec<Word> = piece
-            .split_whitespace()
-            .map(|text| Word {
-                text: text.replace('\\', ""),
-                ..Word::default()
-            })
-            .collect();
-        if !words.is_empty() {
-            found.parts.push(Part {
-                words,
-                ..Part::default()
-            });
         }
     }
 }
@@ -464,47 +445,4 @@ impl Scanner<'_, '_> {
         }
         self.found.parts.push(part);
     }
-}
-
-/// Whether a word assigns a variable: a name, then `=`, `+=` or `[…]=`.
-fn is_assignment(word: &Word) -> bool {
-    let Some((name, _)) = word.text.split_once('=') else {
-        return false;
-    };
-    let name = name.strip_suffix('+').unwrap_or(name);
-    let name = name.split('[').next().unwrap_or(name);
-    let mut chars = name.chars();
-    chars
-        .next()
-        .is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
-        && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
-}
-
-/// What stands before the `)` that closes an opened `(`; `None` if none does.
-/// Parentheses in quotes do not count.
-fn balanced(chars: &mut Peekable<Chars<'_>>) -> Option<String> {
-    let mut inner = String::new();
-    let mut open = 1u32;
-    let mut quote = None;
-    while let Some(c) = chars.next() {
-        match (quote, c) {
-            (Some('\''), '\'') | (Some('"'), '"') => quote = None,
-            (None, '\'' | '"') => quote = Some(c),
-            (None | Some('"'), '\\') => {
-                inner.push(c);
-                inner.extend(chars.next());
-                continue;
-            }
-            (None, '(') => open += 1,
-            (None, ')') => {
-                open -= 1;
-                if open == 0 {
-                    return Some(inner);
-                }
-            }
-            _ => {}
-        }
-        inner.push(c);
-    }
-    None
 }

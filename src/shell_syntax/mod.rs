@@ -11,6 +11,7 @@
 
 mod ansi_c;
 mod lexer;
+mod pieces;
 mod read_only;
 mod wrapper;
 
