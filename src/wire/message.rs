@@ -1,6 +1,7 @@
 //! A message of a conversation, and what it contains.
 
-use super::block::{Block, BlockKind, ToolUse};
+use super::block::Block;
+use super::kind::{BlockKind, ToolUse};
 use super::raw::{self, Fields};
 use serde::de::Error as _;
 use serde::ser::SerializeMap;

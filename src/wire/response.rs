@@ -1,6 +1,7 @@
 //! A whole answer of the API.
 
-use super::block::{Block, ToolUse};
+use super::block::Block;
+use super::kind::ToolUse;
 use super::message::{Content, Message, Role};
 use super::raw::{self, Fields};
 use super::usage::Usage;

@@ -1,6 +1,6 @@
 //! A tool as a request offers it.
 
-use super::block::Ttl;
+use super::kind::Ttl;
 use super::raw::{self, Fields};
 use serde::de::Error as _;
 use serde::ser::SerializeMap;
