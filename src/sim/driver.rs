@@ -14,10 +14,11 @@ use std::time::Duration;
 use tokio::runtime::RuntimeMetrics;
 use tokio::time::{Instant, Sleep};
 
-/// Grants at one instant, and instants without a grant, after which a run is a
-/// livelock: far above what any run needs, and reached within seconds.
-const LIVELOCK_GRANTS: u64 = 10_000_000;
-const LIVELOCK_INSTANTS: u64 = 1_000_000;
+/// How many times [`SimConfig::livelock_polls`](super::SimConfig) a run may take of
+/// what is progress but may never end: grants and ended actors at one instant, and
+/// instants without either. Far above what any run needs, and reached within seconds.
+const STEPS_PER_POLL: u64 = 100;
+const INSTANTS_PER_POLL: u64 = 10;
 
 /// What happened when all that was ready had been polled.
 enum Settled<T> {
@@ -38,7 +39,7 @@ pub(super) struct Driver {
     /// When the alarm rings by our clock; [`NEVER_MS`] if nothing is due.
     alarm_ms: u64,
     polls: u64,
-    grants: u64,
+    steps: u64,
     instants: u64,
 }
 
@@ -55,7 +56,7 @@ impl Driver {
             alarm: Box::pin(tokio::time::sleep_until(began)),
             alarm_ms: began_ms,
             polls: 0,
-            grants: 0,
+            steps: 0,
             instants: 0,
             sim,
         }
@@ -91,7 +92,7 @@ impl Driver {
             }
             let granted = self.sim.lock().grant()?;
             if let Some(waker) = granted {
-                self.count_grant()?;
+                self.count_progress()?;
                 waker.wake();
                 continue;
             }
@@ -159,6 +160,7 @@ impl Driver {
         };
         state.actors.remove(&id);
         drop(state);
+        self.count_progress()?;
         let panicked = match &why {
             Died::Panicked(message) => Some(message.clone()),
             Died::Cancelled => None,
@@ -223,11 +225,11 @@ impl Driver {
         Ok(())
     }
 
-    fn count_grant(&mut self) -> Result<(), SimError> {
+    fn count_progress(&mut self) -> Result<(), SimError> {
         self.polls = 0;
         self.instants = 0;
-        self.grants += 1;
-        if self.grants > LIVELOCK_GRANTS {
+        self.steps += 1;
+        if self.steps / STEPS_PER_POLL > self.sim.livelock_polls() {
             return Err(self.livelock());
         }
         Ok(())
@@ -235,9 +237,9 @@ impl Driver {
 
     fn count_instant(&mut self) -> Result<(), SimError> {
         self.polls = 0;
-        self.grants = 0;
+        self.steps = 0;
         self.instants += 1;
-        if self.instants > LIVELOCK_INSTANTS {
+        if self.instants / INSTANTS_PER_POLL > self.sim.livelock_polls() {
             return Err(self.livelock());
         }
         Ok(())
@@ -245,8 +247,8 @@ impl Driver {
 
     fn livelock(&self) -> SimError {
         SimError::Livelock {
-            // At least one poll belongs to each grant and to each instant.
-            polls: self.polls.max(self.grants).max(self.instants),
+            // At least one poll belongs to each step and to each instant.
+            polls: self.polls.max(self.steps).max(self.instants),
             last: self.sim.lock().report(),
         }
     }

@@ -19,6 +19,8 @@ pub struct SimConfig {
     /// nothing else can happen.
     pub timed: bool,
     /// Polls without any progress of time or grants after which a run is a livelock.
+    /// A hundred times as many grants at one instant, and ten times as many instants
+    /// without a grant, are one too.
     pub livelock_polls: u64,
 }
 

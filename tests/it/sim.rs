@@ -198,6 +198,50 @@ fn polls_without_progress_are_a_livelock() {
 }
 
 #[test]
+fn grants_and_sleeps_without_end_are_a_livelock() {
+    let me = ActorId::AGENT;
+    let limited = || {
+        Sim::new(SimConfig {
+            livelock_polls: 100,
+            ..SimConfig::new(InOrder)
+        })
+    };
+    let sim = limited();
+    let result = sim.run(async {
+        loop {
+            sim.op(me, read("/a")).await;
+        }
+    });
+    let error: SimError = result.map(|never: ()| never).unwrap_err();
+    assert!(
+        matches!(error, SimError::Livelock { polls: 10_100, .. }),
+        "{error}"
+    );
+    let sim = limited();
+    let result = sim.run(async {
+        loop {
+            sim.sleep_ms(me, 1).await;
+        }
+    });
+    let error: SimError = result.map(|never: ()| never).unwrap_err();
+    assert!(
+        matches!(error, SimError::Livelock { polls: 1_010, .. }),
+        "{error}"
+    );
+}
+
+#[test]
+fn actors_that_touch_nothing_are_progress() {
+    let sim = in_order();
+    let result = sim.run(async {
+        for number in 0..120_000 {
+            sim.spawn(ActorId::call(number), async {}).await.unwrap();
+        }
+    });
+    assert_eq!(result, Ok(()));
+}
+
+#[test]
 fn time_goes_to_the_next_timer_and_ties_wake_together() {
     let log = Log::default();
     let sim = in_order();
