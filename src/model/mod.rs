@@ -1,5 +1,13 @@
 //! Whoever answers the agent's requests.
 
+mod class;
+mod script;
+mod scripted;
+
+pub use class::{ERROR_PREFIX, class_of_result};
+pub use script::{ExpectRequest, ExpectResult, Fault, ScriptedCall, Turn, When};
+pub use scripted::{SCRIPTED_MODEL, Scripted};
+
 use crate::wire::{Message, Response, ToolDef};
 use async_trait::async_trait;
 
@@ -13,6 +21,8 @@ pub struct Request<'a> {
     pub messages: &'a [std::sync::Arc<Message>],
     /// How many of `messages` earlier requests already held.
     pub seen: usize,
+    /// Of everything in the request, tools too.
+    pub tokens_estimate: u64,
 }
 
 /// Why no response came.
