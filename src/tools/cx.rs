@@ -27,6 +27,8 @@ pub struct ToolEnv {
     pub additional_dirs: Vec<String>,
     /// Where large results are saved: `{results_dir}/{tool_use_id}.txt`. No Glob, Grep or LS looks here.
     pub results_dir: String,
+    /// The environment of commands besides `HOME` and `PWD`; sorted by name.
+    pub shell_env: Vec<(String, String)>,
     pub files: FileStates,
     pub session: Session,
     pub shell: Arc<dyn Shell>,

@@ -1,24 +1,73 @@
 //! The tools: the trait that describes one, the pool that a run offers, and one
 //! file for each family of those that are built in.
 
+mod apply;
+mod changes;
+mod coerce;
+mod custom;
 mod cx;
+mod edit;
+mod fields;
+mod file_state;
+mod form;
+mod guard;
+mod lookup;
+mod matching;
+mod mcp;
+mod nearest;
+mod no_match;
 mod outcome;
+mod page;
+mod patch;
+mod pool;
+mod ranges;
+mod read;
+mod schema;
+mod session;
+mod strict;
+mod target;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests_files;
+#[cfg(test)]
+mod tests_pool;
+#[cfg(test)]
+mod tests_read;
 mod tool;
+pub mod units;
+mod write;
 
+pub use custom::{Annotations, CustomTool, McpOrigin, Returns, Scripted};
 pub use cx::{ToolCx, ToolEnv};
-pub use outcome::{Outcome, ResultContent};
+pub use edit::{Edit, MultiEdit};
+pub use file_state::{FileState, FileStates, Origin, View};
+pub use lookup::{Unknown, normalized};
+pub use mcp::mcp_names;
+pub use outcome::{Outcome, ResultContent, error_text, stated_class};
+pub use pool::{Checked, Entry, Pool, PoolOptions, Staged, collect, filter, merge};
+pub use ranges::Ranges;
+pub use read::Read;
+pub use schema::{Complaint, Complaints, Group};
+pub use session::{Session, Todo, TodoStatus};
 pub use tool::{Footprint, OwnVerdict, Permit, Progress, ReadOnly, Refusal, RuleSubject, Tool};
+pub use write::Write;
 
-/// Skeleton: what the agent knows of files.
-#[derive(Clone, Default)]
-pub struct FileStates;
-/// Skeleton: todos, loaded tools.
-#[derive(Clone, Default)]
-pub struct Session;
-/// Skeleton: the tools of a run.
-pub struct Pool;
+/// Every built-in tool, by name.
+pub fn builtin() -> Vec<std::sync::Arc<dyn Tool>> {
+    use std::sync::Arc;
+    vec![
+        Arc::new(Edit),
+        Arc::new(MultiEdit),
+        Arc::new(Read),
+        Arc::new(Write),
+    ]
+}
 
 /// An input in one short line.
 pub fn short_json(input: &serde_json::Value) -> String {
-    input.to_string()
+    units::one_line(&input.to_string(), SUMMARY_UNITS)
 }
+
+/// How much of an input a summary shows.
+const SUMMARY_UNITS: u64 = 120;

@@ -74,8 +74,18 @@ pub enum OwnVerdict {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     pub class: crate::words::Class,
-    /// For the model: what is wrong and what to do about it.
+    /// For the model: what is wrong and what to do about it. The class is not part of
+    /// it: [`Outcome::error`] puts it in front.
     pub text: String,
+}
+
+impl Refusal {
+    pub fn new(class: crate::words::Class, text: impl Into<String>) -> Refusal {
+        Refusal {
+            class,
+            text: text.into(),
+        }
+    }
 }
 
 /// Asks for permission while a tool runs, for what its input did not show.
@@ -99,8 +109,8 @@ pub trait Progress: Send + Sync {
 pub trait Tool: Send + Sync {
     // Identity.
     fn name(&self) -> &str;
-    fn aliases(&self) -> &[&str] {
-        &[]
+    fn aliases(&self) -> Vec<&str> {
+        Vec::new()
     }
     /// Words that a search for the tool may use and its name does not hold.
     fn search_hint(&self) -> &str {

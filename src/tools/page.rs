@@ -1,0 +1,375 @@
+//! One page of a file as Read shows it: numbered lines up to a size, and where the
+//! next page begins. Pure.
+
+use super::units;
+use crate::profile::{CharUnit, ReadLineFormat};
+use std::ops::Range;
+
+/// Where a page begins and how far it may go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Start {
+    /// The first line, from 1.
+    pub line: u64,
+    /// How many characters, in the layout's unit, of that line are left out.
+    pub unit: u64,
+    pub max_lines: Option<u64>,
+}
+
+/// Where the next page begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Next {
+    pub line: u64,
+    pub unit: u64,
+    /// What remains of the lines that were asked for.
+    pub max_lines: Option<u64>,
+}
+
+/// One page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Page {
+    /// With line numbers.
+    pub text: String,
+    /// Without.
+    pub content: String,
+    pub first_line: u64,
+    pub lines: u64,
+    pub total_lines: u64,
+    /// The bytes of the file that are shown, line ends between shown lines included.
+    pub shown: Range<usize>,
+    /// There, if the page ends for its size.
+    pub next: Option<Next>,
+    /// The length in units of the line that the page holds a piece of.
+    pub piece_of_units: Option<u64>,
+    pub has_invalid_utf8: bool,
+}
+
+/// What there is to show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Paged {
+    Empty,
+    PastEnd { total_lines: u64 },
+    Page(Page),
+}
+
+/// How a page is laid out.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Layout {
+    pub format: ReadLineFormat,
+    /// Leaves out the carriage return before each line feed.
+    pub hide_cr: bool,
+    pub unit: CharUnit,
+    /// In `unit`; a page holds at least one character whatever it is.
+    pub budget: Option<u64>,
+}
+
+impl Layout {
+    fn number(self, line: u64) -> String {
+        match self.format {
+            ReadLineFormat::NumberTab => format!("{line}\t"),
+            ReadLineFormat::PaddedArrow => format!("{line:>6}→"),
+        }
+    }
+}
+
+/// The page of `content` (without a byte order mark; `skipped` bytes of one came
+/// before it) that begins at `from`. A line end at the very end gives one more, empty line.
+pub(super) fn page(content: &[u8], skipped: usize, from: Start, layout: Layout) -> Paged {
+    if content.is_empty() {
+        return Paged::Empty;
+    }
+    let total_lines = 1 + memchr::memchr_iter(b'\n', content).count() as u64;
+    if from.line > total_lines {
+        return Paged::PastEnd { total_lines };
+    }
+    let mut at = line_start(content, from.line);
+    let mut line = from.line;
+    let mut skip_units = from.unit;
+    let mut page = Page {
+        text: String::new(),
+        content: String::new(),
+        first_line: line,
+        lines: 0,
+        total_lines,
+        shown: at..at,
+        next: None,
+        piece_of_units: None,
+        has_invalid_utf8: false,
+    };
+    let mut used = 0;
+    let count = |text: &str| units::count(layout.unit, text);
+    loop {
+        let end = memchr::memchr(b'\n', &content[at..]).map_or(content.len(), |i| at + i);
+        let is_last = end == content.len();
+        let visible = visible_end(content, at, end, is_last, layout.hide_cr);
+        let (skipped_bytes, skipped_units) =
+            bytes_of_units(layout.unit, &content[at..visible], skip_units);
+        if skip_units > 0 && at + skipped_bytes >= visible {
+            // All of this line was shown before.
+            if is_last {
+                return Paged::PastEnd { total_lines };
+            }
+            (at, line, skip_units) = (end + 1, line + 1, 0);
+            page.first_line = line;
+            page.shown = at..at;
+            continue;
+        }
+        skip_units = skipped_units;
+        let start = at + skipped_bytes;
+        if page.lines == 0 {
+            page.shown = start..start;
+        }
+        let prefix = layout.number(line);
+        let shown = first_piece(layout.unit, &content[start..visible], u64::MAX);
+        let separator = u64::from(page.lines > 0);
+        let cost = separator + count(&prefix) + count(&shown.text);
+        let fits = layout.budget.is_none_or(|budget| used + cost <= budget);
+        if !fits && page.lines > 0 {
+            page.next = Some(Next {
+                line,
+                unit: 0,
+                max_lines: remaining(from.max_lines, page.lines),
+            });
+            break;
+        }
+        if page.lines > 0 {
+            page.text.push('\n');
+            page.content.push('\n');
+        }
+        page.text.push_str(&prefix);
+        page.lines += 1;
+        if !fits {
+            // A line longer than a page: a piece of it.
+            let room = layout
+                .budget
+                .map_or(u64::MAX, |budget| budget.saturating_sub(count(&prefix)));
+            let piece = first_piece(layout.unit, &content[start..visible], room.max(1));
+            page.has_invalid_utf8 |= piece.invalid;
+            page.text.push_str(&piece.text);
+            page.content.push_str(&piece.text);
+            page.shown.end = start + piece.bytes;
+            page.piece_of_units = Some(skip_units.saturating_add(count(&shown.text)));
+            page.next = Some(if start + piece.bytes >= visible && !is_last {
+                Next {
+                    line: line + 1,
+                    unit: 0,
+                    max_lines: remaining(from.max_lines, page.lines),
+                }
+            } else {
+                Next {
+                    line,
+                    unit: skip_units + count(&piece.text),
+                    max_lines: from.max_lines,
+                }
+            });
+            if start + piece.bytes >= visible && is_last {
+                page.next = None;
+            }
+            break;
+        }
+        used += cost;
+        page.has_invalid_utf8 |= shown.invalid;
+        page.text.push_str(&shown.text);
+        page.content.push_str(&shown.text);
+        page.shown.end = if is_last { end } else { end + 1 };
+        if skip_units > 0 {
+            page.piece_of_units = Some(skip_units.saturating_add(count(&shown.text)));
+        }
+        if is_last || from.max_lines.is_some_and(|max| page.lines >= max) {
+            break;
+        }
+        (at, line, skip_units) = (end + 1, line + 1, 0);
+    }
+    page.shown = page.shown.start + skipped..page.shown.end + skipped;
+    Paged::Page(page)
+}
+
+fn remaining(max_lines: Option<u64>, shown: u64) -> Option<u64> {
+    max_lines.map(|max| max.saturating_sub(shown).max(1))
+}
+
+/// The byte at which line number `line` begins; it exists.
+fn line_start(content: &[u8], line: u64) -> usize {
+    if line <= 1 {
+        return 0;
+    }
+    memchr::memchr_iter(b'\n', content)
+        .nth((line - 2) as usize)
+        .map_or(content.len(), |at| at + 1)
+}
+
+/// Where the visible part of the line `at..end` ends.
+fn visible_end(content: &[u8], at: usize, end: usize, is_last: bool, hide_cr: bool) -> usize {
+    if hide_cr && !is_last && end > at && content[end - 1] == b'\r' {
+        end - 1
+    } else {
+        end
+    }
+}
+
+/// Bytes as the model is shown them: what is not UTF-8 becomes U+FFFD.
+struct Shown {
+    text: String,
+    bytes: usize,
+    invalid: bool,
+}
+
+/// The longest beginning of `bytes` that has at most `most` units as shown, and at
+/// least one character.
+fn first_piece(unit: CharUnit, bytes: &[u8], most: u64) -> Shown {
+    let mut shown = Shown {
+        text: String::new(),
+        bytes: 0,
+        invalid: false,
+    };
+    let mut left = most;
+    for chunk in bytes.utf8_chunks() {
+        let valid = chunk.valid();
+        let taken = units::head(unit, valid, left);
+        let taken = match valid.chars().next() {
+            Some(c) if taken.is_empty() && shown.bytes == 0 => &valid[..c.len_utf8()],
+            _ => taken,
+        };
+        shown.text.push_str(taken);
+        shown.bytes += taken.len();
+        left = left.saturating_sub(units::count(unit, taken));
+        if taken.len() < valid.len() {
+            break;
+        }
+        let invalid = chunk.invalid();
+        if !invalid.is_empty() {
+            if left == 0 && shown.bytes > 0 {
+                break;
+            }
+            shown.text.push('\u{FFFD}');
+            shown.bytes += invalid.len();
+            shown.invalid = true;
+            left = left.saturating_sub(1);
+        }
+    }
+    shown
+}
+
+/// The longest beginning of a line that is shown as at most `most` units: its bytes,
+/// and its units.
+fn bytes_of_units(unit: CharUnit, line: &[u8], most: u64) -> (usize, u64) {
+    if most == 0 {
+        return (0, 0);
+    }
+    if most >= line.len() as u64 {
+        // No byte is shown as more than one unit.
+        return (line.len(), most);
+    }
+    let mut left = most;
+    let mut bytes = 0;
+    for chunk in line.utf8_chunks() {
+        let taken = units::head(unit, chunk.valid(), left);
+        bytes += taken.len();
+        left -= units::count(unit, taken);
+        if taken.len() < chunk.valid().len() || chunk.invalid().is_empty() || left == 0 {
+            break;
+        }
+        bytes += chunk.invalid().len();
+        left -= 1;
+    }
+    (bytes, most - left)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layout(budget: u64) -> Layout {
+        Layout {
+            format: ReadLineFormat::NumberTab,
+            hide_cr: false,
+            unit: CharUnit::Utf16,
+            budget: Some(budget),
+        }
+    }
+
+    fn from(line: u64, unit: u64) -> Start {
+        Start {
+            line,
+            unit,
+            max_lines: None,
+        }
+    }
+
+    fn shown(content: &str, from: Start, budget: u64) -> Page {
+        match page(content.as_bytes(), 0, from, layout(budget)) {
+            Paged::Page(page) => page,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_last_line_end_gives_one_more_line() {
+        let page = shown("a\nb\n", from(1, 0), 100);
+        assert_eq!(page.text, "1\ta\n2\tb\n3\t");
+        assert_eq!((page.lines, page.total_lines, page.next), (3, 3, None));
+        assert_eq!(page.shown, 0..4);
+        assert_eq!(shown("a\nb", from(2, 0), 100).text, "2\tb");
+    }
+
+    #[test]
+    fn a_page_ends_before_the_line_that_does_not_fit() {
+        // "1\tab" has 4 units, the next line with its line feed 5.
+        let page = shown("ab\ncd\n", from(1, 0), 8);
+        assert_eq!(page.text, "1\tab");
+        assert_eq!(page.next.map(|n| (n.line, n.unit)), Some((2, 0)));
+        assert_eq!(page.shown, 0..3);
+        assert_eq!(shown("ab\ncd\n", from(1, 0), 9).lines, 2);
+    }
+
+    #[test]
+    fn a_long_line_comes_in_pieces() {
+        let content = "x\n0123456789\nz";
+        let first = shown(content, from(2, 0), 6);
+        assert_eq!(first.text, "2\t0123");
+        assert_eq!(first.next.map(|n| (n.line, n.unit)), Some((2, 4)));
+        assert_eq!(first.piece_of_units, Some(10));
+        let last = shown(content, from(2, 8), 6);
+        assert_eq!(last.text, "2\t89");
+        assert_eq!(last.next.map(|n| (n.line, n.unit)), Some((3, 0)));
+        assert_eq!(last.shown, 10..13);
+        // A piece that ends with its line goes on in the next one.
+        let exact = shown(content, from(2, 6), 6);
+        assert_eq!(exact.text, "2\t6789");
+        assert_eq!(exact.next.map(|n| (n.line, n.unit)), Some((3, 0)));
+    }
+
+    #[test]
+    fn a_character_is_never_split_and_never_stops_progress() {
+        let page = shown("😀😀", from(1, 0), 1);
+        assert_eq!(page.text, "1\t😀");
+        assert_eq!(page.next.map(|n| n.unit), Some(2));
+        // An offset inside a character begins with that character.
+        assert_eq!(shown("😀😀", from(1, 1), 100).content, "😀😀");
+        assert_eq!(shown("😀😀", from(1, 2), 100).content, "😀");
+    }
+
+    #[test]
+    fn invalid_bytes_are_one_character_each() {
+        let Paged::Page(page) = page(b"a\xFFb\xFE", 0, from(1, 2), layout(100)) else {
+            panic!("no page");
+        };
+        assert_eq!(page.content, "b\u{FFFD}");
+        assert!(page.has_invalid_utf8);
+        assert_eq!(page.shown, 2..4);
+    }
+
+    #[test]
+    fn past_the_end_is_told() {
+        assert_eq!(
+            page(b"a\n", 0, from(3, 0), layout(9)),
+            Paged::PastEnd { total_lines: 2 }
+        );
+        assert_eq!(
+            page(b"abc", 0, from(1, 3), layout(9)),
+            Paged::PastEnd { total_lines: 1 }
+        );
+        assert_eq!(page(b"", 0, from(1, 0), layout(9)), Paged::Empty);
+        // Past the end of one line is the beginning of the next.
+        assert_eq!(shown("abc\nd", from(1, 9), 9).text, "2\td");
+    }
+}
