@@ -82,6 +82,45 @@ impl Event {
             Event::RunFinished(_) => "run_finished",
         }
     }
+
+    /// The id of the call that the event belongs to. Of an operation it is the
+    /// actor's id if the actor is no call.
+    pub fn call(&self) -> Option<&str> {
+        match self {
+            Event::Call(e) => Some(&e.call),
+            Event::Step(e) => Some(&e.call),
+            Event::Hook(e) => e.call.as_deref(),
+            Event::Decision(e) => Some(&e.call),
+            Event::Prompt(e) => Some(&e.call),
+            Event::Progress(e) => Some(&e.call),
+            Event::Op(e) => Some(&e.by),
+            Event::Result(e) => Some(&e.call),
+            Event::Invariant(e) => e.call.as_deref(),
+            Event::RunStarted(_)
+            | Event::Pool(_)
+            | Event::Request(_)
+            | Event::Response(_)
+            | Event::Outside(_)
+            | Event::Stop(_)
+            | Event::RunFinished(_) => None,
+        }
+    }
+
+    /// The step that the event belongs to, if it can only belong to one.
+    pub fn step(&self) -> Option<Step> {
+        match self {
+            Event::Step(e) => Some(e.step),
+            Event::Decision(_) | Event::Prompt(_) => Some(Step::Permission),
+            Event::Hook(e) if e.call.is_some() => match &*e.hook_event {
+                "PreToolUse" => Some(Step::PreHook),
+                "PermissionRequest" => Some(Step::Permission),
+                "PostToolUse" | "PostToolUseFailure" => Some(Step::PostHook),
+                _ => None,
+            },
+            Event::Progress(_) => Some(Step::Execute),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,4 +2,6 @@ mod profile;
 mod sim;
 mod sim_guests;
 mod sim_programs;
+mod trace;
+mod trace_events;
 mod wire;
