@@ -1,7 +1,20 @@
 //! Running a command line: on the world with the virtual shell, or for real.
 
+mod answer;
+#[cfg(feature = "bash")]
+mod bash;
+mod fixture;
+mod output;
+mod real;
+
+#[cfg(feature = "bash")]
+pub use bash::VirtualShell;
+pub use fixture::{CommandGlob, Fixture, Fixtures};
+pub use real::RealShell;
+
 use crate::world::Actor;
 use async_trait::async_trait;
+use std::sync::Arc;
 
 /// One command line to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,18 +43,42 @@ pub enum Ran {
     },
     TimedOut {
         after_ms: u64,
+        /// What it had printed until then.
         merged: Vec<u8>,
     },
     /// The shell cannot run this: a program that it lacks, or something it does not
     /// do. A complaint about the scenario, never an outcome.
-    Lacks {
-        what: String,
-        hint: String,
-    },
+    Lacks { what: String, hint: String },
 }
 
 /// A shell. `actor` is whose operations the command's touches of the world are.
 #[async_trait]
 pub trait Shell: Send + Sync {
     async fn run(&self, command: &Command, actor: &Actor) -> Ran;
+}
+
+/// The shell of a simulated run: the scenario's answers, and bash where it is built in.
+pub fn simulated(fixtures: Arc<Fixtures>) -> Arc<dyn Shell> {
+    #[cfg(feature = "bash")]
+    return Arc::new(VirtualShell::new(fixtures));
+    #[cfg(not(feature = "bash"))]
+    Arc::new(Answers(fixtures))
+}
+
+/// A shell that has nothing but the scenario's answers to whole command lines.
+#[cfg(not(feature = "bash"))]
+struct Answers(Arc<Fixtures>);
+
+#[cfg(not(feature = "bash"))]
+#[async_trait]
+impl Shell for Answers {
+    async fn run(&self, command: &Command, actor: &Actor) -> Ran {
+        match answer::answer(&self.0, command, actor).await {
+            Some(ran) => ran,
+            None => Ran::Lacks {
+                what: "the feature `bash`, which this build leaves out".to_owned(),
+                hint: "say under `commands:` what this command does".to_owned(),
+            },
+        }
+    }
 }

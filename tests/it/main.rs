@@ -1,4 +1,5 @@
 mod profile;
+mod shell;
 mod sim;
 mod sim_guests;
 mod sim_programs;
