@@ -9,7 +9,7 @@ mod real;
 
 #[cfg(feature = "bash")]
 pub use bash::VirtualShell;
-pub use fixture::{CommandGlob, Fixture, Fixtures};
+pub use fixture::{Fixture, Fixtures};
 pub use real::RealShell;
 
 use crate::world::Actor;
@@ -62,16 +62,16 @@ pub fn simulated(fixtures: Arc<Fixtures>) -> Arc<dyn Shell> {
     #[cfg(feature = "bash")]
     return Arc::new(VirtualShell::new(fixtures));
     #[cfg(not(feature = "bash"))]
-    Arc::new(Answers(fixtures))
+    Arc::new(AnswersOnly(fixtures))
 }
 
 /// A shell that has nothing but the scenario's answers to whole command lines.
 #[cfg(not(feature = "bash"))]
-struct Answers(Arc<Fixtures>);
+struct AnswersOnly(Arc<Fixtures>);
 
 #[cfg(not(feature = "bash"))]
 #[async_trait]
-impl Shell for Answers {
+impl Shell for AnswersOnly {
     async fn run(&self, command: &Command, actor: &Actor) -> Ran {
         match answer::answer(&self.0, command, actor).await {
             Some(ran) => ran,

@@ -28,14 +28,22 @@ impl Printed {
         streams.merged.extend_from_slice(stderr);
     }
 
-    /// Says what both streams hold at the end. Where that is not what was printed
-    /// bit by bit, the order of the whole is not known: stdout comes first.
+    /// Says what both streams hold at the end. Of either, what is longer counts: some
+    /// output is told only at the end, and what a command had printed when a
+    /// `timeout` within the script stopped it only before. If it was not all told bit by
+    /// bit, the order of the whole is not known: stdout comes first.
     pub fn complete(&self, stdout: Vec<u8>, stderr: Vec<u8>) {
         let mut streams = self.locked();
-        if streams.stdout != stdout || streams.stderr != stderr {
-            streams.merged = [stdout.as_slice(), stderr.as_slice()].concat();
-            streams.stdout = stdout;
-            streams.stderr = stderr;
+        let mut in_order = true;
+        let streams = &mut *streams;
+        for (told, at_end) in [(&mut streams.stdout, stdout), (&mut streams.stderr, stderr)] {
+            if *told != at_end && told.len() <= at_end.len() {
+                *told = at_end;
+                in_order = false;
+            }
+        }
+        if !in_order {
+            streams.merged = [streams.stdout.as_slice(), &streams.stderr].concat();
         }
     }
 
@@ -54,5 +62,29 @@ impl Printed {
             merged: streams.merged,
             cwd,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn merged(told: &[(&str, &str)], stdout: &str, stderr: &str) -> String {
+        let out = Printed::default();
+        for (stdout, stderr) in told {
+            out.print(stdout.as_bytes(), stderr.as_bytes());
+        }
+        out.complete(stdout.into(), stderr.into());
+        String::from_utf8_lossy(&out.so_far()).into_owned()
+    }
+
+    #[test]
+    fn the_order_is_kept_where_it_is_known() {
+        assert_eq!(merged(&[("a", ""), ("", "b"), ("c", "")], "ac", "b"), "abc");
+        // Told only at the end.
+        assert_eq!(merged(&[("a", ""), ("", "b")], "ac", "b"), "acb");
+        assert_eq!(merged(&[], "a", "b"), "ab");
+        // Told only before the end.
+        assert_eq!(merged(&[("a", "b"), ("c", "")], "c", "b"), "abc");
     }
 }

@@ -59,6 +59,20 @@ impl<T> Answers<T> {
         Some(entry.value.clone())
     }
 
+    /// Whether [`Answers::take`] would find an entry, without using it.
+    pub fn has(&self, mut matches: impl FnMut(&T) -> bool) -> bool {
+        let used = self.lock();
+        self.entries
+            .iter()
+            .zip(used.iter())
+            .any(|(entry, used)| *used < entry.limit() && matches(&entry.value))
+    }
+
+    /// What every entry answers with, in order.
+    pub fn values(&self) -> impl Iterator<Item = &T> {
+        self.entries.iter().map(|entry| &entry.value)
+    }
+
     /// The labels of the entries that were never used and are not optional, in order.
     pub fn left(&self) -> Vec<String> {
         let used = self.lock();
@@ -120,7 +134,9 @@ mod tests {
             answer("two", false, None),
             answer("twice", false, Some(2)),
         ]);
+        assert!(answers.has(|_| true));
         let given: Vec<_> = (0..5).map(|_| ask(&answers, "q")).collect();
+        assert!(!answers.has(|_| true));
         let words = ["one", "two", "twice", "twice"].map(|w| Some(w.to_owned()));
         assert_eq!(given[..4], words);
         assert_eq!(given[4], None);

@@ -1,13 +1,14 @@
 //! The virtual shell: it does what a real bash does, on the world, and the same
 //! thing every time.
 
+mod clock;
 mod conformance;
 mod determinism;
 mod world;
 
 use rehearsal::shell::{Command, Fixture, Fixtures, Ran, Shell, VirtualShell};
 use rehearsal::sim::{ActorId, InOrder, Sim, SimConfig};
-use rehearsal::world::{Access, FileKind, Fs, MemoryFs, World};
+use rehearsal::world::{Access, Answer, FileKind, Fs, MemoryFs, World};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -48,11 +49,31 @@ const FILES: &[(&str, &str, u32)] = &[
 struct Stage {
     sim: Sim,
     world: World,
-    shell: VirtualShell,
+    shell: Arc<VirtualShell>,
 }
 
 impl Stage {
+    /// Answers with a pattern, each as often as it fits.
     fn new(fixtures: Vec<Fixture>) -> Stage {
+        Stage::answering(
+            fixtures
+                .into_iter()
+                .map(|value| Answer {
+                    has_matcher: value.command.is_some(),
+                    value,
+                    times: None,
+                    optional: true,
+                    label: String::new(),
+                })
+                .collect(),
+        )
+    }
+
+    fn answering(fixtures: Vec<Answer<Fixture>>) -> Stage {
+        Stage::on(Sim::new(SimConfig::new(InOrder)), fixtures)
+    }
+
+    fn on(sim: Sim, fixtures: Vec<Answer<Fixture>>) -> Stage {
         let fs = MemoryFs::new(Default::default());
         fs.put_dir("/tmp", 0o777, START_UNIX_MS).expect("a folder");
         for (path, content, mode) in FILES {
@@ -60,13 +81,8 @@ impl Stage {
             fs.put_file(&path, content.as_bytes().to_vec(), *mode, START_UNIX_MS)
                 .expect("a file");
         }
-        let sim = Sim::new(SimConfig {
-            strategy: Box::new(InOrder),
-            timed: true,
-            livelock_polls: 1_000_000,
-        });
         let world = World::new(sim.clone(), Arc::new(fs), START_UNIX_MS, 7, Vec::new());
-        let shell = VirtualShell::new(Arc::new(Fixtures::new(fixtures)));
+        let shell = Arc::new(VirtualShell::new(Arc::new(Fixtures::new(fixtures))));
         Stage { sim, world, shell }
     }
 
@@ -76,10 +92,13 @@ impl Stage {
     }
 
     fn run_command(&self, command: &Command) -> Ran {
-        let actor = self.world.actor(ActorId::call(1));
-        self.sim
-            .run(async { self.shell.run(command, &actor).await })
-            .expect("a run")
+        let (world, shell, command) = (self.world.clone(), self.shell.clone(), command.clone());
+        let ran = self.sim.run(async {
+            let id = ActorId::call(1);
+            let call = async move { shell.run(&command, &world.actor(id)).await };
+            self.sim.spawn(id, call).await
+        });
+        ran.expect("a run").expect("a call")
     }
 
     /// Every entry below `/work`, with its kind, mode and content.

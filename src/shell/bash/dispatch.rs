@@ -122,11 +122,16 @@ impl CommandResolver for Dispatch {
 /// The scenario's answer to a program with its arguments, if it has one.
 fn answered(running: &Arc<Running>, name: &str, args: &[String]) -> Option<Arc<dyn Builtin>> {
     let name = system::program_at(name).unwrap_or(name);
-    let at = running.fixtures.find_program(&joined(name, args))?;
-    Some(Arc::new(Answered {
-        running: running.clone(),
-        at,
-    }))
+    let argv = joined(name, args);
+    let fits = running
+        .fixtures
+        .has(|fixture| fixture.answers_program(&argv));
+    fits.then(|| {
+        Arc::new(Answered {
+            running: running.clone(),
+            argv,
+        }) as Arc<dyn Builtin>
+    })
 }
 
 fn joined(name: &str, args: &[String]) -> String {
@@ -207,14 +212,19 @@ pub(super) fn pass(
 /// What the scenario says that a program does.
 struct Answered {
     running: Arc<Running>,
-    at: usize,
+    argv: String,
 }
 
 #[async_trait]
 impl Builtin for Answered {
     async fn execute(&self, ctx: BuiltinContext<'_>) -> Result<ExecResult> {
         let running = &self.running;
-        let Some(fixture) = running.fixtures.take(self.at) else {
+        let taken = running
+            .fixtures
+            .take(|fixture| fixture.answers_program(&self.argv));
+        let Some(fixture) = taken else {
+            // Its last use went to another command meanwhile.
+            running.lacks_program(&self.argv, &self.argv);
             return Err(stop());
         };
         let cwd = ctx.cwd.to_string_lossy().into_owned();
@@ -230,8 +240,8 @@ impl Builtin for Answered {
             return Err(stop());
         }
         Ok(ExecResult {
-            stdout: fixture.stdout.clone().into(),
-            stderr: fixture.stderr.clone().into(),
+            stdout: fixture.stdout.into(),
+            stderr: fixture.stderr.into(),
             exit_code: fixture.exit,
             ..ExecResult::default()
         })

@@ -13,7 +13,7 @@ mod settings;
 mod state;
 mod system;
 
-use super::answer::{self, within};
+use super::answer;
 use super::fixture::Fixtures;
 use super::output::Printed;
 use super::{Command, Ran, Shell};
@@ -271,7 +271,8 @@ impl Shell for VirtualShell {
         ));
         let out = Printed::default();
         let script = self.run_script(command, &running, &out);
-        within(actor, command.timeout_ms, script)
+        let sim = actor.world().sim();
+        sim.timeout(actor.id(), command.timeout_ms, script)
             .await
             .unwrap_or_else(|| Ran::TimedOut {
                 after_ms: command.timeout_ms,

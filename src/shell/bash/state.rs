@@ -72,7 +72,10 @@ impl Running {
     /// Whether a program of this name can be run by its path in a folder of programs.
     pub fn has_program(&self, name: &str) -> bool {
         (self.provides(name) && !system::SHELL_ONLY.contains(&name))
-            || self.fixtures.programs().any(|program| program == name)
+            || self
+                .fixtures
+                .values()
+                .any(|fixture| fixture.program() == Some(name))
     }
 
     /// What a program's file holds, if `path` is that of one.

@@ -11,15 +11,7 @@ use std::sync::Arc;
 const TELL_IN: &str = "REHEARSAL_TEST_TELL_IN";
 
 /// Arguments that every command of the shell is run with.
-const ARGUMENTS: &[&str] = &[
-    "",
-    "a.txt",
-    "-l a.txt sub",
-    "--help",
-    "-a",
-    "3 words",
-    ". x",
-];
+const ARGUMENTS: &[&str] = &["", "a.txt", "-l a.txt sub", "--help", "3 words"];
 
 /// Command lines that could show a clock, entropy, an order of hashing or a process.
 const LINES: &[&str] = &[
@@ -114,6 +106,7 @@ fn every_command_says_the_same_again_and_in_another_process() {
         std::fs::write(path, as_text(&first)).expect("the file the parent reads");
         return;
     }
+    no_real_time(&first);
     assert_eq!(first_difference(&first, &everything()), None);
 
     let folder = tempfile::tempdir().expect("a folder");
@@ -140,9 +133,9 @@ fn every_command_says_the_same_again_and_in_another_process() {
     );
 }
 
-#[test]
+/// Looks for the real clock in what the commands said.
 #[expect(clippy::disallowed_methods, reason = "what must not be found")]
-fn no_command_knows_the_real_time() {
+fn no_real_time(all: &BTreeMap<String, String>) {
     let now = std::time::SystemTime::now();
     let since = now
         .duration_since(std::time::UNIX_EPOCH)
@@ -160,7 +153,7 @@ fn no_command_knows_the_real_time() {
         real_year, "2031",
         "the world is meant to be in another year"
     );
-    for (line, said) in everything() {
+    for (line, said) in all {
         for real in forbidden.iter().chain([&real_year]) {
             assert!(!said.contains(real), "{line} tells {real}:\n{said}");
         }

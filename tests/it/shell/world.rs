@@ -1,12 +1,13 @@
 //! What a command does to the world, and what the scenario says that it does.
 
 use super::{CWD, Stage, command};
-use rehearsal::shell::{CommandGlob, Fixture, Ran};
+use rehearsal::shell::{Fixture, Ran};
+use rehearsal::world::Pattern;
 use std::collections::BTreeMap;
 
 fn fixture(glob: &str) -> Fixture {
     Fixture {
-        command: Some(CommandGlob::new(glob).expect("a glob")),
+        command: Some(Pattern::new(glob)),
         stdout: b"answered\n".to_vec(),
         ..Fixture::default()
     }
