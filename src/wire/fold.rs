@@ -147,8 +147,17 @@ impl Fold {
         if let Some(usage) = message.take("usage").and_then(|usage| Fields::of(&usage)) {
             self.usage.overlay(usage);
         }
-        self.message = Some(message);
         self.blocks.clear();
+        // A whole message may come in its start: calls made by code do.
+        let content = message.take("content");
+        let content =
+            content.and_then(|raw| serde_json::from_str::<Vec<Arc<RawValue>>>(raw.get()).ok());
+        for (index, block) in (0..).zip(content.unwrap_or_default()) {
+            let mut open = Open::new(block);
+            open.stopped = true;
+            self.blocks.insert(index, open);
+        }
+        self.message = Some(message);
         true
     }
 
@@ -162,9 +171,7 @@ impl Fold {
 
     /// What has arrived so far, and the places of blocks that are not complete.
     fn response(&self) -> (Response, Vec<usize>) {
-        let mut fields = self.message.clone().unwrap_or_default();
-        fields.take("content");
-        let mut response = read_leniently(fields);
+        let mut response = read_leniently(self.message.clone().unwrap_or_default());
         response.usage = self.usage.clone();
         let mut open_places = Vec::new();
         for (place, open) in self.blocks.values().enumerate() {
@@ -306,6 +313,23 @@ pub fn fold(events: impl IntoIterator<Item = Event>) -> Folded {
         fold.push(event);
     }
     fold.finish()
+}
+
+/// Puts together the events of several streams, one after the other: a message that
+/// starts after the end of another is a stream of its own.
+pub fn fold_all(events: impl IntoIterator<Item = Event>) -> Vec<Folded> {
+    let mut done = Vec::new();
+    let mut fold = Fold::new();
+    for event in events {
+        if fold.end.is_some() && matches!(event.kind, EventKind::MessageStart { .. }) {
+            done.push(std::mem::take(&mut fold).finish());
+        }
+        fold.push(event);
+    }
+    if fold.events > 0 {
+        done.push(fold.finish());
+    }
+    done
 }
 
 /// Writes a response as the events of a stream; strings come in pieces of at most

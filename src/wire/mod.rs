@@ -11,6 +11,7 @@ pub mod message;
 pub mod raw;
 pub mod request;
 pub mod response;
+pub mod rules;
 pub mod sse;
 pub mod stream;
 pub mod tool;
@@ -18,7 +19,7 @@ pub mod usage;
 
 pub use block::Block;
 pub use error::{ApiError, ErrorKind};
-pub use fold::{Fold, Folded, fold, unfold};
+pub use fold::{Fold, Folded, fold, fold_all, unfold};
 pub use kind::{BlockKind, ServerToolResult, ToolResult, ToolUse, Ttl};
 pub use message::{Content, Message, Role};
 pub use raw::Fields;

@@ -6,3 +6,4 @@ mod sim_programs;
 mod trace;
 mod trace_events;
 mod wire;
+mod wire_rules;
