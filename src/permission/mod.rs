@@ -1,1 +1,143 @@
-//! To come.
+//! Whether a call may run: five layers, each a small function, and the order in which
+//! they decide.
+//!
+//! [`Permissions::decide`] reads as the story: what the call is about, what each layer
+//! says of it ([`rule`], [`mode`], [`hook`], [`classifier`], [`user`]), and which of
+//! them decides ([`order`]). The first three are pure; the classifier and the user are
+//! asked only where the others leave it open, each by one announced operation.
+//!
+//! Left for later: the safety check for critical removals, trust of a workspace,
+//! PermissionRequest hooks, a classifier of its own.
+
+mod classifier;
+mod decide;
+mod grants;
+mod hook;
+mod mode;
+mod order;
+mod protected;
+mod rule;
+mod subject;
+mod text;
+mod user;
+mod verdict;
+mod working;
+
+pub use classifier::ClassifierAnswer;
+pub use hook::HookVerdict;
+pub use order::{Open, Setup, Step, Verdicts, next};
+pub use verdict::{RuleRef, Verdict};
+pub use working::Working;
+
+use crate::profile::Profile;
+use crate::rule::RuleSet;
+use crate::tools::{Tool, ToolCx};
+use crate::trace;
+use crate::words::{Class, Mode};
+use crate::world::{Answer, Answers, User};
+use serde_json::Value;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// What decides about the calls of a run.
+pub struct Permissions {
+    rules: Arc<RuleSet>,
+    profile: Arc<Profile>,
+    working: Working,
+    classifier: Answers<ClassifierAnswer>,
+    /// None where nobody can be asked.
+    user: Option<Arc<User>>,
+    mode: Mutex<Mode>,
+    granted: Mutex<grants::Granted>,
+}
+
+/// One call, to be judged.
+pub struct Judged<'a> {
+    pub cx: &'a ToolCx,
+    pub tool: &'a dyn Tool,
+    /// What will run: the input after hooks, parsed and valid.
+    pub input: &'a Value,
+    /// What the pre-hooks say, combined.
+    pub hook: Option<HookVerdict>,
+    /// Whether the input is one that the user wrote instead of the model's: then only a
+    /// denial still stops it.
+    pub granted_by_user: bool,
+}
+
+/// What was decided.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decided {
+    pub decision: trace::Decision,
+    /// The questions that were put to the user, with their answers.
+    pub prompts: Vec<trace::Prompt>,
+    /// What the user wants to run instead: it goes through parse and validate, and is
+    /// judged once more with [`Judged::granted_by_user`].
+    pub updated_input: Option<Value>,
+    /// `ok` for a call that may run.
+    pub class: Class,
+    /// For the model, if the call may not run: which layer and which rule, and what to
+    /// do. The class is not part of it: [`crate::tools::Outcome::error`] puts it in front.
+    pub text: String,
+    /// Virtual milliseconds spent asking.
+    pub waited_ms: u64,
+}
+
+impl Permissions {
+    /// Decides by `rules` in `mode`; nobody can be asked and there is no classifier.
+    pub fn new(
+        rules: Arc<RuleSet>,
+        working: Working,
+        mode: Mode,
+        profile: Arc<Profile>,
+    ) -> Permissions {
+        Permissions {
+            rules,
+            profile,
+            working,
+            classifier: Answers::default(),
+            user: None,
+            mode: Mutex::new(mode),
+            granted: Mutex::default(),
+        }
+    }
+
+    /// Somebody who can be asked.
+    pub fn with_user(mut self, user: Arc<User>) -> Permissions {
+        self.user = Some(user);
+        self
+    }
+
+    /// A scripted classifier. An empty one is none.
+    pub fn with_classifier(mut self, answers: Vec<Answer<ClassifierAnswer>>) -> Permissions {
+        self.classifier = Answers::new(answers);
+        self
+    }
+
+    pub fn mode(&self) -> Mode {
+        *lock(&self.mode)
+    }
+
+    /// Changes the mode for the decisions to come.
+    pub fn set_mode(&self, mode: Mode) {
+        *lock(&self.mode) = mode;
+    }
+
+    pub fn rules(&self) -> &Arc<RuleSet> {
+        &self.rules
+    }
+
+    /// The labels of the classifier's answers that were never given and are not optional.
+    pub fn classifier_left(&self) -> Vec<String> {
+        self.classifier.left()
+    }
+
+    /// The rules that the user has granted for the session, in the order granted.
+    pub fn granted(&self) -> Vec<String> {
+        lock(&self.granted).texts()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
+}

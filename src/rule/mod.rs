@@ -16,6 +16,7 @@ mod grammar;
 mod name;
 mod path;
 mod path_set;
+mod query;
 mod set;
 #[cfg(test)]
 mod set_tests;
@@ -26,7 +27,9 @@ pub use domain::{DomainPattern, host_of};
 pub use grammar::{Written, parse};
 pub use name::NamePattern;
 pub use path::PathPattern;
-pub use set::{Hit, Matches, Paths, Query, RuleSet, Subject};
+pub use path_set::below;
+pub use query::{Hit, Matches, Paths, Query, Subject};
+pub use set::RuleSet;
 
 use crate::settings::Origin;
 use crate::words::Behavior;

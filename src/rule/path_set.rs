@@ -69,8 +69,8 @@ impl PathSet {
     pub fn matching(&self, path: &str) -> Vec<usize> {
         let mut found = Vec::new();
         for group in &self.groups {
-            if let Some(below) = relative(&group.root, path, self.case_sensitive) {
-                let globs = group.set.matches_candidate(&Candidate::new(below));
+            if let Some(rest) = below(&group.root, path, self.case_sensitive) {
+                let globs = group.set.matches_candidate(&Candidate::new(rest));
                 found.extend(globs.into_iter().map(|glob| group.rules[glob]));
             }
         }
@@ -81,7 +81,7 @@ impl PathSet {
 }
 
 /// `path` as seen from `root`, empty for the root itself; `None` if it is not below.
-pub(super) fn relative<'p>(root: &str, path: &'p str, case_sensitive: bool) -> Option<&'p str> {
+pub fn below<'p>(root: &str, path: &'p str, case_sensitive: bool) -> Option<&'p str> {
     if root == "/" {
         return path.strip_prefix('/');
     }

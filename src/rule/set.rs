@@ -4,6 +4,7 @@ use super::command::{Form, forms};
 use super::name::known_as;
 use super::path::PathPattern;
 use super::path_set::{PathSet, PathSetBuilder};
+use super::query::{Hit, Matches, Paths, Query, Subject};
 use super::{CommandPattern, DomainPattern, NamePattern, Problem, Rule, Side, host_of};
 use crate::shell_syntax::{CommandLine, Shape};
 use std::borrow::Cow;
@@ -116,71 +117,6 @@ impl KindBuilder {
     }
 }
 
-/// A call, as rules see it.
-#[derive(Debug, Clone, Copy)]
-pub struct Query<'a> {
-    pub tool: &'a str,
-    pub aliases: &'a [&'a str],
-    pub subject: Subject<'a>,
-}
-
-/// What specifiers are compared with.
-#[derive(Debug, Clone, Copy)]
-pub enum Subject<'a> {
-    None,
-    /// A file or folder that is read.
-    Read(&'a Paths),
-    /// A file that is changed.
-    Edit(&'a Paths),
-    Command {
-        line: &'a CommandLine,
-        /// Files that it is certain to read, and to write: as far as its text tells.
-        reads: &'a [Paths],
-        writes: &'a [Paths],
-    },
-    Url(&'a str),
-    /// A kind of nested agent.
-    Agent(&'a str),
-}
-
-/// A path as it was given, and where it leads. Absolute and normal, both.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Paths {
-    pub spelled: String,
-    /// With all symlinks resolved; `None` if that cannot be done.
-    pub resolved: Option<String>,
-}
-
-impl Paths {
-    /// A path on which no symlink lies.
-    pub fn plain(path: impl Into<String>) -> Paths {
-        let spelled = path.into();
-        Paths {
-            resolved: Some(spelled.clone()),
-            spelled,
-        }
-    }
-}
-
-/// A rule that matches, and by what.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hit<'s> {
-    pub rule: &'s Rule,
-    pub why: Cow<'static, str>,
-}
-
-/// Which rules match a call: of each behaviour the first.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Matches<'s> {
-    pub deny: Option<Hit<'s>>,
-    pub ask: Option<Hit<'s>>,
-    pub allow: Option<Hit<'s>>,
-    /// Why no allow rule can cover the call, if there is a reason beyond that none matches.
-    pub uncovered: Option<Cow<'static, str>>,
-    /// Why nothing can be said of the call, so that it must be asked about.
-    pub unsure: Option<&'static str>,
-}
-
 impl RuleSet {
     /// How many rules it holds.
     pub fn len(&self) -> usize {
@@ -243,6 +179,13 @@ impl RuleSet {
     pub fn hides(&self, paths: &Paths) -> Option<&Rule> {
         let number = self.deny.path(&self.deny.reads, paths, Side::Restricts)?;
         self.deny.rules.get(number)
+    }
+
+    /// Whether any deny or ask rule speaks of files.
+    pub fn restrict_paths(&self) -> bool {
+        [&self.deny, &self.ask]
+            .iter()
+            .any(|kind| !kind.reads.is_empty() || !kind.edits.is_empty())
     }
 
     /// Whether any deny rule speaks of files that are read.

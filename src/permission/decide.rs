@@ -1,0 +1,225 @@
+//! The way of one decision through the layers.
+
+use super::order::{self, Open, Setup, Step, Verdicts};
+use super::subject::About;
+use super::{
+    Decided, Judged, Permissions, Verdict, classifier, hook, lock, mode, rule, text, user,
+};
+use crate::profile::PermissionOrder;
+use crate::rule::Query;
+use crate::sim::{OpKind, Resource};
+use crate::tools::OwnVerdict;
+use crate::trace::{Decision, LayerVerdict, Prompt};
+use crate::words::{Behavior, Class, Layer, Mode};
+use serde_json::Value;
+
+/// What asking has brought so far.
+#[derive(Default)]
+struct Asked {
+    prompts: Vec<Prompt>,
+    updated_input: Option<Value>,
+    waited_ms: u64,
+}
+
+impl Permissions {
+    /// Decides about one call: never without a layer and a reason, and never over a
+    /// matching deny rule.
+    pub async fn decide(&self, judged: &Judged<'_>) -> Decided {
+        let (cx, tool) = (judged.cx, judged.tool);
+        let setup = Setup {
+            order: self.profile.permission_order,
+            bypass: self.profile.bypass,
+            mode: self.mode(),
+            granted_by_user: judged.granted_by_user,
+        };
+        let edits_matter = matches!(setup.mode, Mode::AcceptEdits | Mode::Plan)
+            || setup.order != PermissionOrder::RulesFirst;
+        let about = About::of(judged, &self.rules, edits_matter).await;
+        let query = Query {
+            tool: tool.name(),
+            aliases: tool.aliases(),
+            subject: about.subject(),
+        };
+        let matches = self.rules.matches(&query);
+        let own = match &matches.deny {
+            Some(_) => OwnVerdict::None,
+            None => tool.check_permissions(judged.input, cx).await,
+        };
+        let rule = rule::verdict(matches, &own);
+        let mut said = Verdicts {
+            mode: mode::verdict(&mode::Facts {
+                mode: setup.mode,
+                order: setup.order,
+                read_only: tool.is_read_only(judged.input),
+                touched: rule.behavior.is_some() || judged.hook.is_some(),
+                place: about.place(&self.working),
+            }),
+            hook: hook::verdict(judged.hook.as_ref()),
+            rule,
+            ..Verdicts::default()
+        };
+        let mut asked = Asked::default();
+        loop {
+            match order::next(&setup, &said) {
+                Step::Decided(layer) => return finish(judged, &setup, layer, said, asked),
+                Step::Granted => {
+                    said.rule = said.grant.take().unwrap_or_default();
+                    return finish(judged, &setup, Layer::Rule, said, asked);
+                }
+                Step::DontAsk(because) => {
+                    let why = match because {
+                        Some(layer) => format!("it asks nobody, and layer {layer} asks"),
+                        None => "it asks nobody, and nothing allows this".to_owned(),
+                    };
+                    said.mode = Verdict::new(Behavior::Deny, "dont_ask", why);
+                    return finish(judged, &setup, Layer::Mode, said, asked);
+                }
+                Step::LookUp(Open::Grants) => said.grant = Some(self.look_up(judged, &query).await),
+                Step::LookUp(Open::Classifier) => {
+                    said.classifier = Some(match self.classifier.is_empty() {
+                        true => Verdict::none("there is no classifier"),
+                        false => classifier::verdict(self, judged).await,
+                    });
+                }
+                Step::AskUser(because) => {
+                    let why = because.map(|layer| asks(&said, layer)).unwrap_or_default();
+                    let answered = user::ask(self, judged, &about, &why).await;
+                    asked.waited_ms += answered.prompt.as_ref().map_or(0, |p| p.waited_ms);
+                    asked.prompts.extend(answered.prompt);
+                    asked.updated_input = answered.updated_input;
+                    let mut verdict = answered.verdict;
+                    // Who asked is part of the answer's reason.
+                    verdict.rule = because
+                        .filter(|layer| *layer == Layer::Rule)
+                        .and_then(|_| said.rule.rule.clone());
+                    said.user = Some(verdict);
+                }
+            }
+        }
+    }
+
+    /// What the user granted before. Without a user, nothing ever was.
+    async fn look_up(&self, judged: &Judged<'_>, query: &Query<'_>) -> Verdict {
+        if self.user.is_none() {
+            return Verdict::default();
+        }
+        let world = &judged.cx.world;
+        world.op(Resource::Grants, OpKind::Read).await;
+        lock(&self.granted).verdict(query).unwrap_or_default()
+    }
+}
+
+/// Why a layer wants the user to be asked.
+fn asks(said: &Verdicts, layer: Layer) -> String {
+    let verdict = match layer {
+        Layer::Rule => &said.rule,
+        Layer::Mode => &said.mode,
+        _ => &said.hook,
+    };
+    match &verdict.rule {
+        Some(rule) => format!(
+            "the rule `{}` of the {} settings asks",
+            rule.text, rule.source
+        ),
+        None if verdict.why.is_empty() => format!("layer {layer} asks"),
+        None => verdict.why.to_string(),
+    }
+}
+
+/// Writes the decision down: who decided, and what every layer said.
+fn finish(
+    judged: &Judged<'_>,
+    setup: &Setup,
+    layer: Layer,
+    said: Verdicts,
+    asked: Asked,
+) -> Decided {
+    let granted = Verdict::new(Behavior::Allow, "user_input", "the user wrote this input");
+    let deciding = match layer {
+        Layer::Rule => Some(&said.rule),
+        Layer::Mode => Some(&said.mode),
+        Layer::Hook => Some(&said.hook),
+        Layer::Classifier => said.classifier.as_ref(),
+        Layer::User => Some(said.user.as_ref().unwrap_or(&granted)),
+    };
+    let nothing = Verdict::new(Behavior::Deny, "undecided", "no layer decided");
+    let deciding = deciding
+        .filter(|verdict| verdict.behavior.is_some())
+        .unwrap_or(&nothing);
+    let behavior = deciding.behavior.unwrap_or(Behavior::Deny);
+    let class = match behavior {
+        Behavior::Allow => Class::Ok,
+        Behavior::Defer => Class::Deferred,
+        Behavior::Ask | Behavior::Deny => Class::denied_by(layer),
+    };
+    let text = match class {
+        Class::Ok => String::new(),
+        _ => text::denial(judged.tool.name(), layer, deciding, &asked_by(&said)),
+    };
+    let heard = |layer: Layer, verdict: &Verdict| LayerVerdict {
+        layer,
+        verdict: verdict.word().to_owned(),
+        why: verdict.why.to_string(),
+    };
+    // Where hooks come first, what they end reaches nobody else.
+    let ended = layer == Layer::Hook
+        && match setup.order {
+            PermissionOrder::RulesFirst => false,
+            PermissionOrder::HookThenRules => behavior == Behavior::Deny,
+            PermissionOrder::HookFirst => !said.hook.is(Behavior::Ask),
+        };
+    let unless_asked = |layer: Layer, verdict: Option<&Verdict>| match verdict {
+        Some(verdict) => heard(layer, verdict),
+        None => LayerVerdict {
+            layer,
+            verdict: "not_reached".to_owned(),
+            why: String::new(),
+        },
+    };
+    let user = match (&said.user, layer) {
+        (None, Layer::User) => Some(&granted),
+        (user, _) => user.as_ref(),
+    };
+    let rule = deciding.rule.as_ref();
+    let decision = Decision {
+        call: judged.cx.call.id.clone(),
+        behavior,
+        layer,
+        reason: deciding.reason.to_owned(),
+        rule: rule.map(|rule| rule.text.to_string()),
+        source: rule.map(|rule| rule.source.to_owned()),
+        index: rule.map(|rule| rule.index),
+        layers: vec![
+            unless_asked(Layer::Rule, Some(&said.rule).filter(|_| !ended)),
+            unless_asked(Layer::Mode, Some(&said.mode).filter(|_| !ended)),
+            heard(Layer::Hook, &said.hook),
+            unless_asked(Layer::Classifier, said.classifier.as_ref()),
+            unless_asked(Layer::User, user),
+        ],
+    };
+    Decided {
+        decision,
+        prompts: asked.prompts,
+        updated_input: asked.updated_input,
+        class,
+        text,
+        waited_ms: asked.waited_ms,
+    }
+}
+
+/// Who asked, for a denial because nobody was there.
+fn asked_by(said: &Verdicts) -> String {
+    for (layer, verdict) in [
+        (Layer::Rule, &said.rule),
+        (Layer::Mode, &said.mode),
+        (Layer::Hook, &said.hook),
+    ] {
+        if verdict.is(Behavior::Ask) {
+            return format!(": {}", asks(said, layer));
+        }
+    }
+    match [&said.mode, &said.rule].iter().find(|v| !v.why.is_empty()) {
+        Some(verdict) => format!(": {}", verdict.why),
+        None => ": no rule allows it".to_owned(),
+    }
+}

@@ -1,0 +1,84 @@
+//! Layer 2: the permission mode (`semantics.md §1.8`).
+
+use super::Verdict;
+use crate::profile::PermissionOrder;
+use crate::words::{Behavior, Mode};
+
+/// What the mode looks at.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Facts {
+    pub mode: Mode,
+    pub order: PermissionOrder,
+    /// Whether the call changes nothing.
+    pub read_only: bool,
+    /// Whether a rule or a hook has said something of the call.
+    pub touched: bool,
+    pub place: Place,
+}
+
+/// Where the files lie that a call is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// It is not about files, or nothing is known of them.
+    None,
+    /// It reads below the working folders.
+    ReadsInside,
+    /// It reads elsewhere.
+    ReadsOutside,
+    /// It changes files below the working folders and nothing else.
+    EditsInside,
+    /// It changes files of which one is protected.
+    EditsProtected,
+    /// It changes files elsewhere.
+    EditsOutside,
+    /// A command that changes files, and may do more.
+    EditsAmongOthers,
+}
+
+impl Place {
+    fn edits(self) -> bool {
+        matches!(
+            self,
+            Place::EditsInside
+                | Place::EditsProtected
+                | Place::EditsOutside
+                | Place::EditsAmongOthers
+        )
+    }
+}
+
+/// What the mode says. `dontAsk` says nothing here: it denies what would be asked, and
+/// only [`super::order`] knows what that is.
+pub(super) fn verdict(facts: &Facts) -> Verdict {
+    let Facts { mode, place, .. } = *facts;
+    let seed = facts.order == PermissionOrder::RulesFirst;
+    if mode == Mode::BypassPermissions {
+        return Verdict::new(Behavior::Allow, "bypass", "everything passes but a deny");
+    }
+    if mode == Mode::Plan && place.edits() {
+        // The recorded runtime asks; here a plan changes no file, whoever is asked.
+        let behavior = if seed { Behavior::Deny } else { Behavior::Ask };
+        return Verdict::new(behavior, "plan", "while a plan is made, no file is changed");
+    }
+    if place == Place::EditsProtected && !seed {
+        return Verdict::new(Behavior::Ask, "protected", PROTECTED);
+    }
+    if mode == Mode::AcceptEdits && place == Place::EditsInside {
+        let why = "the mode accepts edits in the working folders";
+        return Verdict::new(Behavior::Allow, "accept_edits", why);
+    }
+    if facts.read_only && place != Place::ReadsOutside {
+        if facts.touched {
+            return Verdict::none("it changes nothing, but a rule or a hook speaks of it");
+        }
+        return Verdict::new(Behavior::Allow, "read_only", "it changes nothing");
+    }
+    Verdict::none(match (mode, place) {
+        (_, Place::ReadsOutside) => "it reads outside the working folders",
+        (Mode::AcceptEdits, Place::EditsOutside) => "it changes files outside the working folders",
+        (Mode::AcceptEdits, Place::EditsProtected) => PROTECTED,
+        _ => "",
+    })
+}
+
+const PROTECTED: &str = "it changes a file that configures other programs";
