@@ -1,3 +1,4 @@
+mod permission;
 mod profile;
 mod shell;
 mod sim;
