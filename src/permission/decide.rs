@@ -35,9 +35,10 @@ impl Permissions {
         let edits_matter = matches!(setup.mode, Mode::AcceptEdits | Mode::Plan)
             || setup.order != PermissionOrder::RulesFirst;
         let about = About::of(judged, &self.rules, edits_matter).await;
+        let aliases = tool.aliases();
         let query = Query {
             tool: tool.name(),
-            aliases: tool.aliases(),
+            aliases: &aliases,
             subject: about.subject(),
         };
         let matches = self.rules.matches(&query);

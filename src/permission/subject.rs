@@ -4,9 +4,9 @@ use super::mode::Place;
 use super::protected::is_protected;
 use super::{Judged, Working};
 use crate::rule::{Paths, RuleSet, Subject};
-use crate::shell_syntax::{self, CommandLine, Part, Shape, Word, stages};
+use crate::shell_syntax::{self, CommandLine, Part, Shape, Stage, Word, stages};
 use crate::tools::{RuleSubject, ToolCx};
-use crate::world::{FsErrorKind, split};
+use crate::world::{FsErrorKind, normalize, split};
 
 /// What a call is about; a path with where it leads.
 pub(super) enum About {
@@ -41,6 +41,9 @@ const ACCEPTED: &[&str] = &["mkdir", "touch", "rm", "rmdir", "mv", "cp", "sed"];
 /// Operands of one line of which paths are looked up; the others are compared as spelled.
 const MAX_RESOLVED: usize = 32;
 
+/// Folders that one line is followed into.
+const MAX_FOLDERS: usize = 4;
+
 impl About {
     /// Asks the tool, and looks up where its path leads: one operation a path. Paths of a
     /// command are only looked up where something depends on them.
@@ -59,7 +62,7 @@ impl About {
             RuleSubject::Command(line) => {
                 let line = shell_syntax::analyze(&line);
                 let operands = match edits_matter || rules.restrict_paths() {
-                    true => Operands::of(&line, cx),
+                    true => Operands::of(&line, cx, shell_folder(cx).await),
                     false => Operands::default(),
                 };
                 About::Command {
@@ -137,70 +140,99 @@ fn is_agent(judged: &Judged<'_>) -> bool {
     agent(tool.name()) || tool.aliases().iter().any(|name| agent(name))
 }
 
+/// Where a command starts.
+async fn shell_folder(cx: &ToolCx) -> String {
+    let changed = cx.env.session.shell_cwd(&cx.world).await;
+    changed.unwrap_or_else(|| cx.env.cwd.clone())
+}
+
 /// Files in the words of a command line, absolute and normal.
 #[derive(Default)]
 struct Operands {
     reads: Vec<String>,
     writes: Vec<String>,
     only_files: bool,
+    /// Where the line may be when a command of it runs: where it starts, and wherever it
+    /// is certain to change to.
+    folders: Vec<String>,
 }
 
 impl Operands {
-    fn of(line: &CommandLine, cx: &ToolCx) -> Operands {
-        let mut operands = Operands::default();
-        let mut names = Vec::new();
+    fn of(line: &CommandLine, cx: &ToolCx, folder: String) -> Operands {
+        let mut operands = Operands {
+            folders: vec![folder],
+            ..Operands::default()
+        };
+        let mut accepted = line.shape == Shape::Simple;
         for part in &line.parts {
-            operands.add(part, cx, &mut names);
+            accepted &= operands.add(part, cx);
         }
-        operands.only_files = line.shape == Shape::Simple
-            && !names.is_empty()
-            && names.iter().all(|name| ACCEPTED.contains(&name.as_str()))
-            && line.parts.iter().flat_map(|p| &p.words).all(|w| !w.dynamic);
+        let mut words = line.parts.iter().flat_map(|part| &part.words);
+        operands.only_files = accepted && words.all(|word| !word.dynamic);
         operands
     }
 
-    fn add(&mut self, part: &Part, cx: &ToolCx, names: &mut Vec<String>) {
+    /// Adds the files of one command; whether the command is one that mode `acceptEdits`
+    /// covers.
+    fn add(&mut self, part: &Part, cx: &ToolCx) -> bool {
         for redirection in &part.redirections {
-            let path = cx.absolute(&redirection.target.text);
+            let paths = self.absolute(cx, &redirection.target.text);
             match redirection.writes {
-                true => self.writes.push(path),
-                false => self.reads.push(path),
+                true => self.writes.extend(paths),
+                false => self.reads.extend(paths),
             }
         }
-        for (_, words) in stages(&part.assignments, &part.words) {
+        let stages = stages(&part.assignments, &part.words);
+        for (_, words) in &stages {
             let Some((first, rest)) = words.split_first() else {
                 continue;
             };
             let name = first.text.rsplit('/').next().unwrap_or_default();
-            let in_place = || {
-                rest.iter()
-                    .any(|w| w.text.starts_with("-i") || w.text.starts_with("--in-place"))
-            };
-            if SHOWING.contains(&name) {
-                self.reads.extend(paths(rest, cx));
+            let option = |w: &Word| w.text.starts_with("-i") || w.text.starts_with("--in-place");
+            let in_place = rest.iter().any(option);
+            for operand in operands(rest) {
+                if SHOWING.contains(&name) {
+                    self.reads.extend(self.absolute(cx, operand));
+                }
+                if CHANGING.contains(&name) && (name != "sed" || in_place) {
+                    self.writes.extend(self.absolute(cx, operand));
+                }
             }
-            if CHANGING.contains(&name) && (name != "sed" || in_place()) {
-                self.writes.extend(paths(rest, cx));
+            if let ("cd" | "pushd", Some(to)) = (name, operands(rest).next()) {
+                let folders = self.absolute(cx, to);
+                self.folders.extend(folders);
+                self.folders.sort();
+                self.folders.dedup();
+                self.folders.truncate(MAX_FOLDERS);
             }
         }
-        if let Some((_, [first, ..])) = stages(&part.assignments, &part.words).last() {
-            names.push(first.text.clone());
+        match stages.last() {
+            Some((Stage::Whole | Stage::Stripped, [first, ..])) => {
+                ACCEPTED.contains(&first.text.as_str())
+            }
+            _ => false,
         }
+    }
+
+    /// All that a path in the line may mean.
+    fn absolute(&self, cx: &ToolCx, path: &str) -> Vec<String> {
+        if path.starts_with(['/', '~']) {
+            return vec![cx.absolute(path)];
+        }
+        let folders = self.folders.iter();
+        folders.map(|folder| normalize(folder, path)).collect()
     }
 }
 
-/// The words that may be paths: all but options, and the values in `--option=value`.
-fn paths<'a>(words: &'a [Word], cx: &'a ToolCx) -> impl Iterator<Item = String> + 'a {
+/// The words that may be paths: all but options, and the values of `--option=value`.
+fn operands(words: &[Word]) -> impl Iterator<Item = &str> {
     words.iter().filter_map(|word| {
-        let text = match word.text.strip_prefix("of=") {
-            Some(path) => path,
-            None => word.text.as_str(),
-        };
+        let text = word.text.strip_prefix("of=").unwrap_or(&word.text);
         let text = match text.strip_prefix("--") {
             Some(option) => option.split_once('=')?.1,
             None => text,
         };
-        (!text.starts_with('-')).then(|| cx.absolute(text))
+        (!text.starts_with('-')).then_some(text)
     })
 }
 

@@ -234,6 +234,7 @@ fn env(profile: &str) -> ToolEnv {
         home: HOME.to_owned(),
         additional_dirs: Vec::new(),
         results_dir: "/results".to_owned(),
+        shell_env: Vec::new(),
         files: Default::default(),
         session: Default::default(),
         shell: Arc::new(NoShell),

@@ -198,6 +198,8 @@ fn rules_about_files_reach_commands() {
         "cat link",
         "cat < .env",
         "grep -r x .env | wc",
+        "cd src && cat ../.env",
+        "cd /etc; cat ~/p/.env",
     ] {
         assert_eq!(deny(line, "Read(./.env)"), "deny rule deny_rule", "{line}");
     }
