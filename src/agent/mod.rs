@@ -1,1 +1,11 @@
-//! To come.
+//! The loop: request, response, calls, results, request, until the model stops.
+//!
+//! The model gets the request and nothing else: a session can be dropped and taken up
+//! again from its messages and its world, and the next request is the same.
+
+mod conversation;
+mod retry;
+mod turn;
+
+pub use conversation::Conversation;
+pub use turn::{Agent, AgentOptions, Ended};

@@ -104,6 +104,7 @@ mod tests {
 
     fn run(behavior: Option<Behavior>, rewrite: Option<Value>, ended: (u64, u32)) -> HookRun {
         HookRun {
+            actor: crate::sim::ActorId::hook(1, ended.1),
             event: HookEvent::PreToolUse,
             label: String::new(),
             exit: Some(0),

@@ -16,4 +16,4 @@ pub use config::{Handler, HookEvent, Hooks};
 pub use input::{HookInput, stdin};
 pub use matcher::Matcher;
 pub use output::Output;
-pub use run::{HookCx, HookRun, LacksProgram, ScriptedHook, Verdict, run};
+pub use run::{HookCx, HookRun, LacksProgram, POST_SUB, ScriptedHook, Verdict, run};

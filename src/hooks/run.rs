@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::sync::Arc;
 
 /// Hooks that run after a call have numbers from here, those before it from 0.
-const POST_SUB: u32 = 1_000;
+pub const POST_SUB: u32 = 1_000;
 /// A notice quotes at most so many characters of what a hook printed.
 const QUOTED_CHARS: usize = 200;
 
@@ -74,6 +74,8 @@ impl Verdict {
 /// One handler that has run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HookRun {
+    /// Whose operations what it did are.
+    pub actor: ActorId,
     pub event: HookEvent,
     pub label: String,
     pub exit: Option<i32>,
@@ -298,6 +300,7 @@ impl One {
 
     fn plain(&self, code: i32, verdict: Verdict, output: Output) -> HookRun {
         HookRun {
+            actor: self.id,
             event: self.handler.event,
             label: self.handler.label(),
             exit: Some(code),

@@ -125,9 +125,12 @@ impl Permissions {
         &self.rules
     }
 
-    /// The labels of the classifier's answers that were never given and are not optional.
-    pub fn classifier_left(&self) -> Vec<String> {
-        self.classifier.left()
+    /// The labels of the answers, of classifier and user, that were never given and are
+    /// not optional.
+    pub fn left(&self) -> Vec<String> {
+        let mut left = self.classifier.left();
+        left.extend(self.user.iter().flat_map(|user| user.left()));
+        left
     }
 
     /// The rules that the user has granted for the session, in the order granted.

@@ -1,6 +1,6 @@
 //! How a call ended, as a value: tool failures are not `Err`.
 
-use crate::wire::Block;
+use crate::wire::{Block, Content};
 use crate::words::{Class, Flag};
 use serde_json::Value;
 
@@ -9,6 +9,15 @@ use serde_json::Value;
 pub enum ResultContent {
     Text(String),
     Blocks(Vec<Block>),
+}
+
+impl From<ResultContent> for Content {
+    fn from(content: ResultContent) -> Content {
+        match content {
+            ResultContent::Text(text) => text.into(),
+            ResultContent::Blocks(blocks) => blocks.into(),
+        }
+    }
 }
 
 /// The text of every error result: its class first, where a script finds it.

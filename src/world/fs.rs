@@ -127,6 +127,13 @@ impl FsErrorKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ContentHash(pub [u8; 32]);
 
+impl std::fmt::Display for ContentHash {
+    /// In hex, whole.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
 impl ContentHash {
     /// The hash of `bytes`.
     pub fn of(bytes: &[u8]) -> ContentHash {

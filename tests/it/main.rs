@@ -1,9 +1,15 @@
+//! Everything that is tested from outside, in one binary.
+
+mod generated;
+mod laws;
 mod permission;
+mod pipeline;
 mod profile;
 mod shell;
 mod sim;
 mod sim_guests;
 mod sim_programs;
+mod tidy;
 mod trace;
 mod trace_events;
 mod wire;

@@ -1,0 +1,443 @@
+//! One agent, turn by turn.
+
+use super::{Conversation, retry};
+use crate::model::{Model, ModelError, Request};
+use crate::pipeline::{Finished, outside_event};
+use crate::profile::{CutCall, PauseTurn, ResultOrder};
+use crate::schedule::{Asked, Batch, Done, DoneCall, result_event};
+use crate::sim::ActorId;
+use crate::trace::{self, Event, TraceBuilder};
+use crate::wire::{self, Block, Message, Response, StopReason, ToolDef, estimate_tools_tokens};
+use crate::words::CallId;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// What an agent is given besides its model and its tools.
+#[derive(Debug, Clone)]
+pub struct AgentOptions {
+    pub system: String,
+    /// What the user says; each but the first when the agent has stopped.
+    pub prompts: Vec<String>,
+    pub max_turns: u32,
+    /// Virtual milliseconds that the model takes for a response.
+    pub model_latency_ms: u64,
+    /// The messages of the session so far, if one is taken up again.
+    pub history: Vec<Arc<Message>>,
+}
+
+/// How a session ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// A stop reason of the API, or `max_turns`, `interrupted`, `hook_stopped`,
+    /// `tool_deferred`, `model_error`.
+    pub stop: String,
+    pub why: String,
+    pub turns: u32,
+    pub calls: u32,
+    pub messages: Vec<Arc<Message>>,
+    /// What the scenario lacks, and what the script complained about.
+    pub complaints: Vec<String>,
+}
+
+/// An agent at work: it owns the conversation and the trace.
+pub struct Agent<'a> {
+    options: AgentOptions,
+    model: &'a mut dyn Model,
+    batch: Batch,
+    tools: Arc<[ToolDef]>,
+    tools_hash: String,
+    tools_tokens: u64,
+    conversation: Conversation,
+    trace: &'a mut TraceBuilder,
+    turns: u32,
+    calls: u32,
+    /// Every `tool_use` id of the session.
+    ids: BTreeSet<Arc<str>>,
+    complaints: Vec<String>,
+}
+
+/// Why the loop does not go on.
+struct Stop {
+    reason: String,
+    why: String,
+}
+
+impl Stop {
+    fn new(reason: &str, why: impl Into<String>) -> Stop {
+        Stop {
+            reason: reason.to_owned(),
+            why: why.into(),
+        }
+    }
+}
+
+impl<'a> Agent<'a> {
+    pub fn new(
+        options: AgentOptions,
+        model: &'a mut dyn Model,
+        batch: Batch,
+        tools: Arc<[ToolDef]>,
+        trace: &'a mut TraceBuilder,
+    ) -> Agent<'a> {
+        let (tools_hash, tools_tokens) = (hash_of(&tools), estimate_tools_tokens(&tools));
+        let (conversation, violations) = Conversation::resume(options.history.clone());
+        let ids = conversation
+            .messages()
+            .iter()
+            .flat_map(|message| message.tool_uses())
+            .map(|call| call.id.clone())
+            .collect();
+        let mut agent = Agent {
+            options,
+            model,
+            batch,
+            tools,
+            tools_hash,
+            tools_tokens,
+            conversation,
+            trace,
+            turns: 0,
+            calls: 0,
+            ids,
+            complaints: Vec::new(),
+        };
+        agent.report(violations);
+        agent
+    }
+
+    /// Runs the session to its end.
+    pub async fn run(mut self) -> Ended {
+        let mut stop = Stop::new("end_turn", "there was nothing to do");
+        let mut prompts: Vec<Option<String>> = self.options.prompts.drain(..).map(Some).collect();
+        if prompts.is_empty() && !self.conversation.messages().is_empty() {
+            // A session that is taken up goes on where it was.
+            prompts.push(None);
+        }
+        for prompt in prompts {
+            if let Some(prompt) = prompt {
+                self.say(Message::user_text(prompt));
+            }
+            stop = self.until_stop().await;
+            self.push(Event::Stop(trace::Stop {
+                turn: self.turns,
+                reason: stop.reason.clone(),
+                why: stop.why.clone(),
+            }));
+            if !matches!(
+                stop.reason.as_str(),
+                "end_turn" | "stop_sequence" | "refusal"
+            ) {
+                break;
+            }
+        }
+        Ended {
+            stop: stop.reason,
+            why: stop.why,
+            turns: self.turns,
+            calls: self.calls,
+            messages: self.conversation.messages().to_vec(),
+            complaints: self.complaints,
+        }
+    }
+
+    async fn until_stop(&mut self) -> Stop {
+        let mut pauses = 0;
+        loop {
+            if self.turns >= self.options.max_turns {
+                return Stop::new(
+                    "max_turns",
+                    format!("the limit of {} turns is reached", self.options.max_turns),
+                );
+            }
+            self.turns += 1;
+            let response = match self.ask().await {
+                Ok(response) => response,
+                Err(stop) => return stop,
+            };
+            if let Some(stop) = self.act(response, &mut pauses).await {
+                return stop;
+            }
+        }
+    }
+
+    /// Sends the request, again where that is of use, and gives the whole response.
+    async fn ask(&mut self) -> Result<Response, Stop> {
+        self.trace_request();
+        let clock = self.batch.world.actor(ActorId::AGENT);
+        let mut attempt = 1;
+        loop {
+            clock.sleep_ms(self.options.model_latency_ms).await;
+            let request = Request {
+                turn: self.turns,
+                tools: &self.tools,
+                system: &self.options.system,
+                messages: self.conversation.messages(),
+                seen: self.conversation.sent(),
+                tokens_estimate: self.conversation.tokens_estimate() + self.tools_tokens,
+            };
+            let error = match self.model.respond(&request).await {
+                Ok(response) => {
+                    self.conversation.mark_sent();
+                    self.trace_response(&response);
+                    return Ok(response);
+                }
+                Err(error) => error,
+            };
+            if let ModelError::Script(what) = &error {
+                self.complaints.push(what.clone());
+            }
+            match retry::delay_ms(&error, attempt) {
+                Some(delay_ms) => clock.sleep_ms(delay_ms).await,
+                None => return Err(Stop::new("model_error", error.to_string())),
+            }
+            attempt += 1;
+        }
+    }
+
+    /// Acts on a response; `None` if the loop goes on.
+    async fn act(&mut self, response: Response, pauses: &mut u64) -> Option<Stop> {
+        let reason = response.stop_reason.clone();
+        let words = reason.as_str().to_owned();
+        if reason == StopReason::Refusal {
+            self.discard(&response);
+            return Some(Stop::new(
+                &words,
+                "the model refused; the refused message is not kept",
+            ));
+        }
+        let (content, asked) = self.take_calls(&response);
+        let empty = content.is_empty();
+        if !empty {
+            self.say(Message::assistant(content));
+        }
+        if !asked.is_empty() {
+            *pauses = 0;
+            return self.answer(asked, &reason).await;
+        }
+        match reason {
+            StopReason::PauseTurn => self.pause(pauses, empty).await,
+            StopReason::ToolUse => Some(Stop::new(
+                &words,
+                "the response asks for tools and holds no call",
+            )),
+            StopReason::MaxTokens => {
+                Some(Stop::new(&words, "the response was cut at its token limit"))
+            }
+            _ => Some(Stop::new(&words, "the model is done")),
+        }
+    }
+
+    /// Holds a paused turn open: what the model sent goes back as it is.
+    async fn pause(&mut self, pauses: &mut u64, empty: bool) -> Option<Stop> {
+        let profile = self.batch.desk.env.profile.clone();
+        *pauses += 1;
+        if profile.pause_turn == PauseTurn::End {
+            return Some(Stop::new(
+                "pause_turn",
+                "this runtime does not resume a paused turn",
+            ));
+        }
+        if *pauses > profile.pause_turn_max || empty {
+            return Some(Stop::new(
+                "pause_turn",
+                format!(
+                    "the turn paused {pauses} times; {} are sent back",
+                    profile.pause_turn_max
+                ),
+            ));
+        }
+        self.batch
+            .world
+            .actor(ActorId::AGENT)
+            .sleep_ms(profile.pause_poll_ms)
+            .await;
+        // A pause is not a turn of the agent's.
+        self.turns -= 1;
+        None
+    }
+
+    /// The content that stays and the calls to run: of two calls with one id only the
+    /// first exists, and the last call of a cut response never runs.
+    fn take_calls(&mut self, response: &Response) -> (Vec<Block>, Vec<Asked>) {
+        let cut = matches!(
+            response.stop_reason,
+            StopReason::MaxTokens | StopReason::ModelContextWindowExceeded
+        );
+        let last = response.content.len().saturating_sub(1);
+        let mut content = Vec::with_capacity(response.content.len());
+        let mut asked = Vec::new();
+        for (at, block) in response.content.iter().enumerate() {
+            if let Some(tool_use) = block.as_tool_use() {
+                if !self.ids.insert(tool_use.id.clone()) {
+                    self.push(Event::Invariant(trace::Invariant {
+                        name: "one_result_per_call".to_owned(),
+                        call: Some(tool_use.id.clone()),
+                        what: "the model used one id for two calls; the second is dropped"
+                            .to_owned(),
+                    }));
+                    continue;
+                }
+                self.calls += 1;
+                let id = CallId {
+                    number: self.calls,
+                    turn: self.turns,
+                    id: tool_use.id.clone(),
+                };
+                let cut = (cut && at == last).then(|| CUT.to_owned());
+                asked.push(Asked {
+                    id,
+                    tool_use: tool_use.clone(),
+                    cut,
+                });
+            } else if block.as_text().is_some_and(|text| text.trim().is_empty()) {
+                // The API gives such blocks and does not take them back.
+                continue;
+            }
+            content.push(block.clone());
+        }
+        (content, asked)
+    }
+
+    /// Runs the calls and sends their results back.
+    async fn answer(&mut self, asked: Vec<Asked>, reason: &StopReason) -> Option<Stop> {
+        let cut = asked.iter().any(|call| call.cut.is_some());
+        let done = self.batch.run(asked).await;
+        let (message, stop_agent) = self.results(done.interrupted, done);
+        self.say(message);
+        if let Some(stop) = stop_agent {
+            return Some(stop);
+        }
+        if cut && self.batch.desk.env.profile.cut_call == CutCall::ErrorResultEnd {
+            return Some(Stop::new(
+                reason.as_str(),
+                "the response was cut at its token limit",
+            ));
+        }
+        None
+    }
+
+    /// Traces what became of a batch, and makes the one user message of its results.
+    fn results(&mut self, interrupted: bool, done: Done) -> (Message, Option<Stop>) {
+        let mut stop = interrupted.then(|| Stop::new("interrupted", "the user interrupted"));
+        let mut answers = Vec::with_capacity(done.calls.len());
+        let mut contexts = Vec::new();
+        for call in done.calls {
+            let DoneCall {
+                paid,
+                tool: _,
+                completed,
+                events,
+            } = call;
+            for (at_ms, event) in events {
+                self.trace.push(at_ms, event);
+            }
+            let block = result_block(&paid.call, &paid.finished);
+            self.push(Event::Result(result_event(
+                &paid.call,
+                &paid.finished,
+                completed,
+            )));
+            let Finished {
+                contexts: added,
+                stop_agent,
+                complaint,
+                ..
+            } = paid.finished;
+            contexts.extend(added);
+            self.complaints.extend(complaint);
+            if let (None, Some(why)) = (&stop, stop_agent) {
+                let reason = if why == "tool_deferred" {
+                    "tool_deferred"
+                } else {
+                    "hook_stopped"
+                };
+                stop = Some(Stop::new(reason, why));
+            }
+            answers.push((completed, block));
+        }
+        for applied in self.batch.world.take_outside_records() {
+            self.trace.push(applied.at_ms, outside_event(applied, None));
+        }
+        if self.batch.desk.env.profile.result_order == ResultOrder::Completion {
+            answers.sort_by_key(|(completed, _)| *completed);
+        }
+        if !self.complaints.is_empty() && stop.is_none() {
+            stop = Some(Stop::new("scenario_lacks", self.complaints.join("; ")));
+        }
+        let blocks = answers.into_iter().map(|(_, block)| block);
+        let contexts = contexts.into_iter().map(Block::text);
+        (Message::user(blocks.chain(contexts).collect()), stop)
+    }
+
+    /// Accounts for the calls of a response that is not kept: none of them runs.
+    fn discard(&mut self, response: &Response) {
+        let now = self.batch.world.sim().now_ms();
+        for tool_use in response.content.iter().filter_map(Block::as_tool_use) {
+            self.calls += 1;
+            let id = CallId {
+                number: self.calls,
+                turn: self.turns,
+                id: tool_use.id.clone(),
+            };
+            for event in self.batch.discarded(&id, tool_use, DISCARDED) {
+                self.trace.push(now, event);
+            }
+        }
+    }
+
+    fn say(&mut self, message: Message) {
+        let violations = self.conversation.push(Arc::new(message));
+        self.report(violations);
+    }
+
+    /// A message that the API would refuse is a fault of this runtime.
+    fn report(&mut self, violations: Vec<wire::rules::Violation>) {
+        for violation in violations {
+            self.push(Event::Invariant(trace::Invariant {
+                name: "one_result_per_call".to_owned(),
+                call: None,
+                what: violation.to_string(),
+            }));
+        }
+    }
+
+    fn push(&mut self, event: Event) {
+        self.trace.push(self.batch.world.sim().now_ms(), event);
+    }
+
+    fn trace_request(&mut self) {
+        let appended = self.conversation.messages()[self.conversation.sent()..].to_vec();
+        self.push(Event::Request(trace::Request {
+            turn: self.turns,
+            appended,
+            tools_hash: self.tools_hash.clone(),
+            prefix_stable: true,
+            tokens_estimate: self.conversation.tokens_estimate() + self.tools_tokens,
+        }));
+    }
+
+    fn trace_response(&mut self, response: &Response) {
+        self.push(Event::Response(trace::Response {
+            turn: self.turns,
+            content: response.content.clone(),
+            stop_reason: response.stop_reason.as_str().to_owned(),
+            usage: response.usage.clone(),
+        }));
+    }
+}
+
+const CUT: &str = "the response reached its token limit inside this call, so its input may be incomplete \
+    and it did not run. Send it again, with less in it or in smaller parts";
+const DISCARDED: &str = "the response ended in a refusal, so this call did not run";
+
+/// The `tool_result` block of a call.
+fn result_block(call: &CallId, finished: &Finished) -> Block {
+    let outcome = &finished.outcome;
+    Block::tool_result(call.id.clone(), outcome.content.clone(), outcome.is_error())
+}
+
+/// What tells one tools block from another.
+fn hash_of(tools: &[ToolDef]) -> String {
+    let bytes = serde_json::to_vec(tools).unwrap_or_default();
+    blake3::hash(&bytes).to_hex()[..16].to_owned()
+}

@@ -1,0 +1,100 @@
+//! Step 2: what the model wrote becomes an input that the tool's schema accepts.
+
+use super::{Carried, Desk, Finished, Found, Stopped};
+use crate::tools::{Entry, Outcome, Tool};
+use crate::words::{Class, Flag, Step};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// How much of an input that does not parse is quoted back, in bytes.
+const QUOTED_BYTES: usize = 200;
+
+/// A call whose input fits its tool's schema.
+pub struct Parsed {
+    pub(super) carried: Carried,
+    pub(super) entry: Arc<Entry>,
+    pub(super) input: Value,
+    /// Remarks that the outcome will bear.
+    pub(super) flags: Vec<Flag>,
+    _made_here: (),
+}
+
+impl Parsed {
+    /// Whether the call may run beside others.
+    pub fn is_safe(&self) -> bool {
+        self.entry
+            .tool()
+            .is_concurrency_safe(&self.carried.cx, &self.input)
+    }
+
+    pub fn tool(&self) -> &dyn Tool {
+        self.entry.tool()
+    }
+
+    pub fn carried(&self) -> &Carried {
+        &self.carried
+    }
+
+    pub fn input(&self) -> &Value {
+        &self.input
+    }
+
+    /// Says how long the call stood in line for its slot.
+    pub fn got_slot(&mut self, now_ms: u64) {
+        self.carried.times.queued_ms = now_ms - self.carried.asked_ms;
+    }
+}
+
+/// Parses the input's JSON and checks it against the schema, with every complaint at
+/// once; a failure goes back to the model before any hook or prompt.
+pub async fn step(found: Found, desk: &Desk) -> Result<Parsed, Stopped> {
+    let Found { carried, entry, .. } = found;
+    carried.reach(Step::Parse).await;
+    let began = carried.now_ms();
+    let value = match serde_json::from_str::<Value>(&carried.raw_input) {
+        Ok(value) => value,
+        Err(error) => {
+            let outcome = unparsable(&carried, &error);
+            return Err(Finished::stop(carried, Step::Parse, outcome, began));
+        }
+    };
+    match entry.check(value, &desk.env.profile) {
+        Ok(checked) => {
+            carried.passed(Step::Parse, began, 0);
+            carried.leave(Step::Parse, desk).await;
+            let flags = if checked.coerced {
+                vec![Flag::Coerced]
+            } else {
+                Vec::new()
+            };
+            Ok(Parsed {
+                carried,
+                entry,
+                input: checked.input,
+                flags,
+                _made_here: (),
+            })
+        }
+        Err(complaints) => {
+            let outcome = Outcome::error(Class::InvalidInput, complaints.to_string());
+            Err(Finished::stop(carried, Step::Parse, outcome, began))
+        }
+    }
+}
+
+/// The outcome for an input that is not JSON, its first bytes quoted.
+fn unparsable(carried: &Carried, error: &serde_json::Error) -> Outcome {
+    let raw = &carried.raw_input;
+    let mut end = raw.len().min(QUOTED_BYTES);
+    while !raw.is_char_boundary(end) {
+        end -= 1;
+    }
+    let text = format!(
+        "the input of {} is not JSON ({error}). The first {end} of {} bytes received: {}. \
+         Send the call again with one complete JSON object as its input.",
+        carried.tool_name,
+        raw.len(),
+        &raw[..end],
+    );
+    Outcome::error(Class::UnparsableInput, text)
+}

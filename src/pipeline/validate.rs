@@ -1,0 +1,71 @@
+//! Step 3: what the tool itself demands of an input, beyond its schema.
+
+use super::{Carried, Desk, Finished, Parsed, Stopped};
+use crate::tools::{Entry, Outcome};
+use crate::words::{Flag, Step};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// A call whose input its tool accepts.
+pub struct Valid {
+    pub(super) carried: Carried,
+    pub(super) entry: Arc<Entry>,
+    pub(super) input: Value,
+    pub(super) flags: Vec<Flag>,
+    _made_here: (),
+}
+
+impl Valid {
+    /// A call that has been valid and is about to be checked again.
+    pub(super) fn back(
+        carried: Carried,
+        entry: Arc<Entry>,
+        input: Value,
+        flags: Vec<Flag>,
+    ) -> Valid {
+        Valid {
+            carried,
+            entry,
+            input,
+            flags,
+            _made_here: (),
+        }
+    }
+}
+
+/// Asks the tool; a refusal goes back to the model before any hook or prompt.
+pub async fn step(parsed: Parsed, desk: &Desk) -> Result<Valid, Stopped> {
+    let Parsed {
+        mut carried,
+        entry,
+        input,
+        flags,
+        ..
+    } = parsed;
+    carried.footprint = Some(entry.tool().footprint(&carried.cx, &input).into());
+    carried.reach(Step::Validate).await;
+    let began = carried.now_ms();
+    if let Err(refusal) = entry.tool().validate_input(&input, &carried.cx).await {
+        let outcome = Outcome::error(refusal.class, refusal.text);
+        return Err(Finished::stop(carried, Step::Validate, outcome, began));
+    }
+    carried.passed(Step::Validate, began, carried.times.queued_ms);
+    carried.leave(Step::Validate, desk).await;
+    Ok(Valid {
+        carried,
+        entry,
+        input,
+        flags,
+        _made_here: (),
+    })
+}
+
+/// Steps 2 and 3 again, for an input that somebody rewrote after them.
+pub(super) async fn again(valid: Valid, input: &Value, desk: &Desk) -> Result<Valid, Stopped> {
+    let Valid {
+        mut carried, entry, ..
+    } = valid;
+    carried.raw_input = input.to_string().into();
+    let parsed = super::parse::step(super::Found::rewritten(carried, entry), desk).await?;
+    step(parsed, desk).await
+}

@@ -1,1 +1,0 @@
-//! One run: a scenario becomes a world, an agent and a trace.

@@ -1,0 +1,273 @@
+//! What a run is made from: plain data, from a scenario, a recording or a test.
+
+use crate::hooks::{Hooks, ScriptedHook};
+use crate::model::Turn;
+use crate::permission::{ClassifierAnswer, Permissions, Working};
+use crate::pipeline::Interrupt;
+use crate::profile::Profile;
+use crate::rule::Anchors;
+use crate::settings::Settings;
+use crate::shell::{Fixtures, Shell};
+use crate::sim::ScheduleError;
+use crate::tools::{self, Pool, PoolOptions, Tool};
+use crate::trace;
+use crate::wire::Message;
+use crate::words::{Mode, Policy, Step};
+use crate::world::{Answer, MemoryFs, MemoryOptions, OutsideChange, User, UserAnswer};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// In which order operations are granted where two or more could be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Order {
+    /// The first actor first.
+    InOrder,
+    /// Drawn, keyed by the seed.
+    Random,
+    /// As a schedule string says.
+    Given(String),
+}
+
+/// Everything a run needs. Cloning is cheap: the file system shares what it holds.
+#[derive(Clone)]
+pub struct Setup {
+    pub name: String,
+    /// Of the scenario's text and of what it includes; hex.
+    pub hash: String,
+    pub profile: Profile,
+    pub seed: u64,
+    pub order: Order,
+    /// Absolute and normal.
+    pub cwd: String,
+    /// Absolute and normal.
+    pub home: String,
+    /// Milliseconds since 1970 at virtual time 0.
+    pub start_unix_ms: i64,
+    pub fs: MemoryFs,
+    /// Besides `HOME` and `PWD`; sorted by name.
+    pub env: Vec<(String, String)>,
+    pub settings: Settings,
+    pub scripted_hooks: Vec<Answer<ScriptedHook>>,
+    /// Built-in tools that are left in; all if none.
+    pub only: Option<Vec<String>>,
+    /// Tools of the scenario's or the caller's own.
+    pub tools: Vec<Arc<dyn Tool>>,
+    /// The tools of connected MCP servers.
+    pub mcp: Vec<Arc<dyn Tool>>,
+    /// Feature flags.
+    pub flags: BTreeMap<String, bool>,
+    pub fixtures: Arc<Fixtures>,
+    pub user: Vec<Answer<UserAnswer>>,
+    pub classifier: Vec<Answer<ClassifierAnswer>>,
+    /// By tool, and `model` for the model.
+    pub latency_ms: BTreeMap<String, u64>,
+    pub outside: Vec<OutsideChange>,
+    /// The call and the step after which the user interrupts.
+    pub interrupt: Option<(String, Step)>,
+    pub policy: Option<Policy>,
+    pub max_concurrency: Option<u64>,
+    pub max_turns: u32,
+    pub prompts: Vec<String>,
+    pub turns: Vec<Turn>,
+    /// The messages of a session that is taken up again.
+    pub history: Vec<Arc<Message>>,
+}
+
+/// The turns that a run has if nothing says otherwise.
+pub const MAX_TURNS_DEFAULT: u32 = 50;
+
+/// Why a run cannot begin.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupError {
+    #[error(transparent)]
+    Schedule(#[from] ScheduleError),
+    #[error("the schedule is of another scenario: expected hash {wanted}, found {found}")]
+    OtherScenario { wanted: String, found: String },
+    #[error("{}", .0.join("; "))]
+    Permissions(Vec<String>),
+    #[error("{}", .0.join("; "))]
+    Hooks(Vec<String>),
+}
+
+impl std::fmt::Debug for Setup {
+    /// What a failing test needs to be understood; code and file contents left out.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Setup")
+            .field("name", &self.name)
+            .field("profile", &self.profile.name)
+            .field("seed", &self.seed)
+            .field("order", &self.order)
+            .field("settings", &self.settings.raw)
+            .field("scripted_hooks", &self.scripted_hooks)
+            .field("user", &self.user)
+            .field("latency_ms", &self.latency_ms)
+            .field("outside", &self.outside)
+            .field("interrupt", &self.interrupt)
+            .field("policy", &self.policy)
+            .field("turns", &self.turns)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Default for Setup {
+    /// An empty world at `/work` under the profile `seed`, and a model that says nothing.
+    fn default() -> Setup {
+        Setup {
+            name: "unnamed".to_owned(),
+            hash: "0".repeat(16),
+            profile: Profile::seed(),
+            seed: 0,
+            order: Order::InOrder,
+            cwd: "/work".to_owned(),
+            home: "/home/user".to_owned(),
+            start_unix_ms: 1_767_225_600_000,
+            fs: MemoryFs::new(MemoryOptions::default()),
+            env: Vec::new(),
+            settings: Settings::default(),
+            scripted_hooks: Vec::new(),
+            only: None,
+            tools: Vec::new(),
+            mcp: Vec::new(),
+            flags: BTreeMap::new(),
+            fixtures: Arc::default(),
+            user: Vec::new(),
+            classifier: Vec::new(),
+            latency_ms: BTreeMap::new(),
+            outside: Vec::new(),
+            interrupt: None,
+            policy: None,
+            max_concurrency: None,
+            max_turns: MAX_TURNS_DEFAULT,
+            prompts: vec!["Begin.".to_owned()],
+            turns: Vec::new(),
+            history: Vec::new(),
+        }
+    }
+}
+
+impl Setup {
+    /// The beginning of the hash, as schedule strings carry it.
+    pub fn hash_start(&self) -> String {
+        self.hash.chars().take(8).collect()
+    }
+
+    pub(super) fn shell(&self) -> Arc<dyn Shell> {
+        crate::shell::simulated(self.fixtures.clone())
+    }
+
+    pub(super) fn interrupt(&self) -> Interrupt {
+        match &self.interrupt {
+            Some((call, step)) => Interrupt::after_step(call.clone(), *step),
+            None => Interrupt::default(),
+        }
+    }
+
+    pub(super) fn session_id(&self) -> String {
+        format!("session-{}-{}", self.hash_start(), self.seed)
+    }
+
+    /// Absolute forms of `additionalDirectories`.
+    pub(super) fn additional_dirs(&self) -> Vec<String> {
+        let absolute = |text: &str| match text.strip_prefix("~/") {
+            Some(rest) => crate::world::normalize(&self.home, rest),
+            None => crate::world::normalize(&self.cwd, text),
+        };
+        self.settings
+            .additional_directories
+            .iter()
+            .map(|dir| absolute(&dir.text))
+            .collect()
+    }
+
+    /// The hooks of every source, the strongest first.
+    pub(super) fn hooks(&self) -> Result<Hooks, SetupError> {
+        let mut hooks = Hooks::default();
+        let mut complaints = Vec::new();
+        for of in &self.settings.hooks {
+            complaints.extend(hooks.add(&of.value, of.origin.source.as_str()));
+        }
+        match complaints.is_empty() {
+            true => Ok(hooks),
+            false => Err(SetupError::Hooks(complaints)),
+        }
+    }
+}
+
+impl Setup {
+    /// What decides about the calls of the run, and the rules that take tools out of it.
+    pub(super) fn permissions(&self, profile: &Arc<Profile>) -> Result<Permissions, SetupError> {
+        let anchors = Anchors::new(&self.cwd, &self.home);
+        let (rules, complaints) = crate::rule::compile(&self.settings, &anchors, &self.fs);
+        let errors: Vec<String> = complaints
+            .iter()
+            .filter(|c| c.is_error())
+            .map(ToString::to_string)
+            .collect();
+        if !errors.is_empty() {
+            return Err(SetupError::Permissions(errors));
+        }
+        let working = Working::new(
+            &self.cwd,
+            &self.additional_dirs(),
+            super::RESULTS_DIR,
+            &self.fs,
+        );
+        let permissions = Permissions::new(Arc::new(rules), working, self.mode(), profile.clone())
+            .with_classifier(self.classifier.clone());
+        Ok(match self.user.is_empty() {
+            true => permissions,
+            false => permissions.with_user(Arc::new(User::new(self.user.clone()))),
+        })
+    }
+
+    /// The mode that the run begins in.
+    pub(super) fn mode(&self) -> Mode {
+        let mode = self
+            .settings
+            .default_mode
+            .map_or(Mode::Default, |(mode, _)| mode);
+        match mode {
+            Mode::BypassPermissions if self.settings.bypass_disabled => Mode::Default,
+            mode => mode,
+        }
+    }
+
+    /// The tools of the run, and what each stage did to them.
+    pub(super) fn pool(&self, permissions: &Permissions) -> (Pool, Vec<trace::Pool>) {
+        let rules = permissions.rules().clone();
+        let denied = move |name: &str| {
+            let rule = rules.removes(name, &[])?;
+            Some(format!(
+                "the deny rule {} of {}",
+                rule.text, rule.origin.source
+            ))
+        };
+        let options = PoolOptions {
+            profile: &self.profile,
+            mode: self.mode(),
+            flags: &self.flags,
+            only: self.only.as_deref(),
+            denied: &denied,
+        };
+        let own = tools::builtin()
+            .into_iter()
+            .chain(self.tools.iter().cloned())
+            .collect();
+        Pool::build(own, self.mcp.clone(), &options)
+    }
+
+    /// What the model is told besides the conversation.
+    pub(super) fn system_text(&self, pool: &Pool) -> String {
+        let mut text = format!(
+            "You work in {}. Its files are yours to read with the tools.",
+            self.cwd
+        );
+        let deferred = pool.deferred_names();
+        if !deferred.is_empty() {
+            text.push_str(" These tools are not loaded; find them with ToolSearch: ");
+            text.push_str(&deferred.join(", "));
+            text.push('.');
+        }
+        text
+    }
+}

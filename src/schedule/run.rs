@@ -1,0 +1,393 @@
+//! Drives the calls of one batch. Whatever becomes of a call (a panic, an interrupt, a
+//! sibling's failure), its result is owed and is paid.
+
+use super::{Facts, Owed, Paid, Plan};
+use crate::pipeline::{
+    CallLog, Carried, Desk, Finished, Parsed, Requested, Times, Turnstile, perform, prepare,
+};
+use crate::profile::SiblingFailure;
+use crate::sim::{ActorId, Died, Joined};
+use crate::tools::ToolCx;
+use crate::trace::{self, Event};
+use crate::wire::{self, Content, ToolUse};
+use crate::words::{CallId, Class, Lane, Policy, Step};
+use crate::world::World;
+use serde_json::value::RawValue;
+use std::collections::VecDeque;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::task::Poll;
+
+/// How batches are driven.
+pub struct Batch {
+    pub world: World,
+    pub desk: Arc<Desk>,
+    pub policy: Policy,
+    /// Calls in flight together; none is no limit.
+    pub max_concurrency: Option<u64>,
+    /// The rank that the next call of the run to complete will have.
+    completions: Arc<AtomicU32>,
+}
+
+/// One call that the model asked for.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    pub id: CallId,
+    pub tool_use: ToolUse,
+    /// The call must not run, and why: it was cut short on its way here.
+    pub cut: Option<String>,
+}
+
+/// One call that has its result.
+#[derive(Debug)]
+pub struct DoneCall {
+    pub paid: Paid,
+    pub tool: Arc<str>,
+    /// Its rank among the completions of the run, from 1.
+    pub completed: u32,
+    /// What happened to it, in canonical order.
+    pub events: Vec<(u64, Event)>,
+}
+
+/// A batch that has all its results, in call order.
+#[derive(Debug)]
+pub struct Done {
+    pub calls: Vec<DoneCall>,
+    pub interrupted: bool,
+}
+
+/// A place in the batch: the promise, and what is known of its fulfilment.
+struct Seat {
+    owed: Option<Owed>,
+    tool_use: ToolUse,
+    log: CallLog,
+    parsed: Option<Parsed>,
+    safe: bool,
+    paid: Option<(Paid, u32)>,
+}
+
+impl Batch {
+    pub fn new(
+        world: World,
+        desk: Arc<Desk>,
+        policy: Policy,
+        max_concurrency: Option<u64>,
+    ) -> Batch {
+        Batch {
+            world,
+            desk,
+            policy,
+            max_concurrency,
+            completions: Arc::default(),
+        }
+    }
+
+    /// Runs the calls of one assistant message; every one of them has its result after.
+    pub async fn run(&self, asked: Vec<Asked>) -> Done {
+        let turnstile = Arc::new(Turnstile::new(asked.len()));
+        let mut seats = Vec::with_capacity(asked.len());
+        for (place, call) in asked.into_iter().enumerate() {
+            seats.push(self.seat(place, call, &turnstile).await);
+        }
+        let mut plan = Plan::new(self.policy);
+        for seat in &seats {
+            plan.push(self.facts(seat));
+        }
+        let mut interrupted = self.desk.interrupt.is_raised();
+        for wave in plan.waves() {
+            if interrupted || self.failed(&seats) {
+                break;
+            }
+            interrupted = self.wave(wave, &mut seats, &turnstile).await;
+        }
+        self.pay_the_rest(&mut seats, interrupted);
+        Done {
+            calls: seats.into_iter().filter_map(Seat::done).collect(),
+            interrupted,
+        }
+    }
+
+    /// Takes on one promise, and brings the call as far as the plan needs: through
+    /// lookup and parse, or to its end in one of them.
+    async fn seat(&self, place: usize, asked: Asked, turnstile: &Arc<Turnstile>) -> Seat {
+        let Asked { id, tool_use, cut } = asked;
+        let actor = self.world.actor(ActorId::call(id.number));
+        let actor = actor.stamped(actor.now_unix_ms());
+        let log = CallLog::default();
+        let now = actor.now_ms();
+        let mut seat = Seat {
+            owed: Some(Owed::new(id.clone())),
+            tool_use: tool_use.clone(),
+            log: log.clone(),
+            parsed: None,
+            safe: true,
+            paid: None,
+        };
+        log.push(now, Event::Call(call_event(&id, &tool_use)));
+        if let Some(why) = cut {
+            self.cut_off(&mut seat, Step::Lookup, Class::CutCall, &why);
+            turnstile.pass(place);
+            return seat;
+        }
+        let carried = Carried {
+            cx: ToolCx {
+                call: id.clone(),
+                world: actor,
+                env: self.desk.env.clone(),
+            },
+            id,
+            place,
+            turnstile: turnstile.clone(),
+            tool_name: tool_use.name.clone(),
+            raw_input: tool_use.input.clone(),
+            log,
+            times: Times::default(),
+            asked_ms: now,
+            footprint: None,
+            contexts: Vec::new(),
+        };
+        let interrupt = self.desk.interrupt.clone();
+        let prepared = tokio::select! {
+            biased;
+            prepared = prepare(Requested::new(carried), &self.desk) => Some(prepared),
+            () = interrupt.raised() => None,
+        };
+        match prepared {
+            Some(Ok(parsed)) => {
+                seat.safe = parsed.is_safe();
+                seat.parsed = Some(parsed);
+            }
+            Some(Err(stopped)) => {
+                self.pay(&mut seat, *stopped);
+                turnstile.pass(place);
+            }
+            None => {}
+        }
+        seat
+    }
+
+    /// What the plan knows of a call. A hook that sees it may rewrite it into anything.
+    fn facts(&self, seat: &Seat) -> Facts {
+        let provisional = seat
+            .parsed
+            .as_ref()
+            .is_some_and(|parsed| self.desk.hooks.may_rewrite(parsed.tool().name()));
+        Facts {
+            safe: seat.safe,
+            provisional,
+        }
+    }
+
+    /// Whether a failure has put an end to the batch.
+    fn failed(&self, seats: &[Seat]) -> bool {
+        self.desk.env.profile.sibling_failure == SiblingFailure::CancelRest
+            && seats.iter().any(|seat| {
+                seat.paid
+                    .as_ref()
+                    .is_some_and(|(paid, _)| paid.finished.outcome.is_error())
+            })
+    }
+
+    /// Runs one wave to its end; `true` if an interrupt cut it off.
+    async fn wave(&self, wave: &[usize], seats: &mut [Seat], turnstile: &Arc<Turnstile>) -> bool {
+        let cap = self
+            .max_concurrency
+            .map_or(usize::MAX, |cap| cap.max(1) as usize);
+        let mut waiting: VecDeque<usize> = wave.iter().copied().collect();
+        let mut live: Vec<(usize, Joined<(Finished, u32)>)> = Vec::new();
+        loop {
+            while live.len() < cap
+                && let Some(place) = waiting.pop_front()
+            {
+                if let Some(parsed) = seats[place].parsed.take() {
+                    live.push((place, self.start(parsed, turnstile)));
+                }
+            }
+            if live.is_empty() {
+                return false;
+            }
+            let interrupt = self.desk.interrupt.clone();
+            let ended = tokio::select! {
+                biased;
+                ended = first_ended(&mut live) => Some(ended),
+                () = interrupt.raised() => None,
+            };
+            let Some((place, ended)) = ended else {
+                self.cancel(&live, seats);
+                return true;
+            };
+            turnstile.pass(place);
+            match ended {
+                Ok((finished, rank)) => seats[place].pay(finished, rank),
+                Err(died) => self.died(&mut seats[place], died),
+            }
+            if self.failed(seats) {
+                self.cancel(&live, seats);
+                return false;
+            }
+        }
+    }
+
+    /// Starts a call as an actor of its own.
+    fn start(&self, mut parsed: Parsed, turnstile: &Arc<Turnstile>) -> Joined<(Finished, u32)> {
+        parsed.got_slot(self.world.sim().now_ms());
+        let desk = self.desk.clone();
+        let completions = self.completions.clone();
+        let (number, place) = (parsed.carried().id.number, parsed.carried().place);
+        let turnstile = turnstile.clone();
+        self.world.sim().spawn(ActorId::call(number), async move {
+            let finished = perform(parsed, &desk).await;
+            turnstile.pass(place);
+            (finished, completions.fetch_add(1, Ordering::Relaxed) + 1)
+        })
+    }
+
+    /// Stops what is in flight. An operation that was announced is never granted.
+    fn cancel(&self, live: &[(usize, Joined<(Finished, u32)>)], seats: &[Seat]) {
+        for (place, _) in live {
+            if let Some(owed) = &seats[*place].owed {
+                self.world.sim().cancel(ActorId::call(owed.call().number));
+                self.desk.hooks.cancel(&self.world, owed.call().number);
+            }
+        }
+    }
+
+    fn died(&self, seat: &mut Seat, died: Died) {
+        let (class, text) = match died {
+            Died::Panicked(what) => (Class::Internal, format!("{BROKEN} ({what})")),
+            Died::Cancelled => (Class::Interrupted, INTERRUPTED.to_owned()),
+        };
+        self.cut_off(seat, seat.log.cut_in(), class, &text);
+    }
+
+    /// Pays what no step paid: calls that were cut off, or never began.
+    fn pay_the_rest(&self, seats: &mut [Seat], interrupted: bool) {
+        for seat in seats.iter_mut().filter(|seat| seat.owed.is_some()) {
+            let began = seat.parsed.is_none();
+            let (class, text) = match (interrupted, began) {
+                (true, true) => (Class::Interrupted, INTERRUPTED),
+                (true, false) => (Class::Interrupted, INTERRUPTED_BEFORE),
+                (false, true) => (Class::CancelledSibling, CANCELLED),
+                (false, false) => (Class::CancelledSibling, CANCELLED_BEFORE),
+            };
+            self.cut_off(seat, seat.log.cut_in(), class, text);
+        }
+    }
+
+    /// Pays a call that no step ended, and says so in its events.
+    fn cut_off(&self, seat: &mut Seat, step: Step, class: Class, text: &str) {
+        let Some(call) = seat.owed.as_ref().map(|owed| owed.call().id.clone()) else {
+            return;
+        };
+        seat.log.push(
+            self.world.sim().now_ms(),
+            Event::Step(cut_event(call, step, class)),
+        );
+        self.pay(seat, Finished::cut_off(step, class, text, Times::default()));
+    }
+
+    /// The events of a call that the agent does not keep, because its message is not kept.
+    pub fn discarded(&self, id: &CallId, tool_use: &ToolUse, text: &str) -> Vec<Event> {
+        let finished = Finished::cut_off(Step::Lookup, Class::CutCall, text, Times::default());
+        vec![
+            Event::Call(call_event(id, tool_use)),
+            Event::Step(cut_event(id.id.clone(), Step::Lookup, Class::CutCall)),
+            Event::Result(result_event(id, &finished, self.rank())),
+        ]
+    }
+
+    fn pay(&self, seat: &mut Seat, finished: Finished) {
+        let rank = self.rank();
+        seat.pay(finished, rank);
+    }
+
+    fn rank(&self) -> u32 {
+        self.completions.fetch_add(1, Ordering::Relaxed) + 1
+    }
+}
+
+const BROKEN: &str = "the tool broke in a way that it should not, and what it was to do may be half \
+    done: look before trying again";
+const INTERRUPTED: &str = "the user interrupted this call while it ran. What it \
+    was to do may be half done: look before trying again.";
+const INTERRUPTED_BEFORE: &str =
+    "the user interrupted before this call ran. Nothing of it was done.";
+const CANCELLED: &str = "another call of the same message failed and this one \
+    was stopped while it ran. Look what is done before trying again.";
+const CANCELLED_BEFORE: &str = "another call of the same message failed, so \
+    this one did not run. Nothing of it was done: send it again if it is still wanted.";
+
+impl Seat {
+    fn pay(&mut self, finished: Finished, rank: u32) {
+        if let Some(owed) = self.owed.take() {
+            self.paid = Some((owed.pay(finished), rank));
+        }
+    }
+
+    fn done(self) -> Option<DoneCall> {
+        let (paid, completed) = self.paid?;
+        Some(DoneCall {
+            paid,
+            tool: self.tool_use.name,
+            completed,
+            events: self.log.take(),
+        })
+    }
+}
+
+/// The first of the live calls to end, taken out of them; the earliest place if several have.
+async fn first_ended<T>(live: &mut Vec<(usize, Joined<T>)>) -> (usize, Result<T, Died>) {
+    poll_fn(|cx| {
+        for at in 0..live.len() {
+            if let Poll::Ready(ended) = Pin::new(&mut live[at].1).poll(cx) {
+                let (place, _) = live.remove(at);
+                return Poll::Ready((place, ended));
+            }
+        }
+        Poll::Pending
+    })
+    .await
+}
+
+fn call_event(id: &CallId, tool_use: &ToolUse) -> trace::Call {
+    let input = match serde_json::from_str::<&RawValue>(&tool_use.input) {
+        Ok(raw) => raw.to_owned().into(),
+        Err(_) => wire::raw::of(&*tool_use.input),
+    };
+    trace::Call {
+        call: id.id.clone(),
+        turn: id.turn,
+        tool: tool_use.name.clone(),
+        lane: Lane::Own,
+        input,
+    }
+}
+
+fn cut_event(call: Arc<str>, step: Step, class: Class) -> trace::StepEvent {
+    trace::StepEvent {
+        call,
+        step,
+        verdict: trace::Verdict::Stop,
+        class: Some(class),
+        detail: None,
+        queued_ms: 0,
+        took_ms: 0,
+    }
+}
+
+/// The last event of a call.
+pub fn result_event(call: &CallId, finished: &Finished, completed: u32) -> trace::CallResult {
+    trace::CallResult {
+        call: call.id.clone(),
+        class: finished.outcome.class,
+        flags: finished.outcome.flags.clone(),
+        is_error: finished.outcome.is_error(),
+        content: Content::from(finished.outcome.content.clone()).to_raw(),
+        full_chars: finished.full_chars,
+        saved_to: finished.saved_to.clone(),
+        completed,
+        run_ms: finished.times.running_ms,
+    }
+}

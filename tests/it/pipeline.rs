@@ -1,0 +1,307 @@
+//! The pipeline seen from outside: a tool of one's own, times, resuming, what a model sees.
+
+use async_trait::async_trait;
+use rehearsal::model::{Model, ModelError, Request, ScriptedCall, Turn};
+use rehearsal::run::{RunReport, Setup, run, run_with};
+use rehearsal::tools::{Footprint, Outcome, Permit, Progress, Tool, ToolCx};
+use rehearsal::trace::Event;
+use rehearsal::wire::{Block, Message, Response, StopReason};
+use rehearsal::words::{Class, Step};
+use rehearsal::world::{Answer, UserAnswer, UserReply};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// A tool that does nothing and needs nobody's leave.
+pub struct Empty(Value);
+
+impl Empty {
+    pub fn new() -> Empty {
+        Empty(json!({
+            "type": "object",
+            "properties": {"n": {"type": "integer"}, "text": {"type": "string"}},
+            "required": ["n"],
+            "additionalProperties": false,
+        }))
+    }
+}
+
+#[async_trait]
+impl Tool for Empty {
+    fn name(&self) -> &str {
+        "empty"
+    }
+    fn description(&self) -> &str {
+        "Does nothing. Use it to measure the pipeline; not for work."
+    }
+    fn input_schema(&self) -> &Value {
+        &self.0
+    }
+    fn read_only(&self) -> rehearsal::tools::ReadOnly {
+        rehearsal::tools::ReadOnly::Always
+    }
+    fn footprint(&self, _cx: &ToolCx, _input: &Value) -> Footprint {
+        Footprint::nothing()
+    }
+    async fn call(
+        &self,
+        input: &Value,
+        _cx: &ToolCx,
+        _p: &dyn Permit,
+        progress: &dyn Progress,
+    ) -> Outcome {
+        if input["n"] == 13 {
+            panic!("thirteen is no good");
+        }
+        if input["n"] == 7 {
+            progress.report(json!({"half": "done"}));
+        }
+        Outcome::ok("done")
+    }
+}
+
+pub fn turn(calls: &[(&str, Value)]) -> Turn {
+    let call = |(tool, input): &(&str, Value)| ScriptedCall {
+        tool: (*tool).to_owned(),
+        id: None,
+        input: input.to_string(),
+    };
+    Turn {
+        calls: calls.iter().map(call).collect(),
+        ..Turn::default()
+    }
+}
+
+pub fn say(text: &str) -> Turn {
+    Turn {
+        say: vec![text.to_owned()],
+        ..Turn::default()
+    }
+}
+
+pub fn with_empty(turns: Vec<Turn>) -> Setup {
+    Setup {
+        tools: vec![Arc::new(Empty::new())],
+        turns,
+        ..Setup::default()
+    }
+}
+
+fn steps(report: &RunReport, id: &str) -> Vec<Step> {
+    let steps = report
+        .trace
+        .lines
+        .iter()
+        .filter_map(|line| match &line.event {
+            Event::Step(step) if &*step.call == id => Some(step.step),
+            _ => None,
+        });
+    steps.collect()
+}
+
+#[test]
+fn an_empty_tool_passes_all_seven_steps() {
+    let report = run(with_empty(vec![
+        turn(&[("empty", json!({"n": 7}))]),
+        say("Done."),
+    ]))
+    .expect("runs");
+    assert_eq!(steps(&report, "toolu_0001_1"), Step::ALL);
+    assert_eq!(report.stop, "end_turn");
+    assert!(
+        report
+            .trace
+            .lines
+            .iter()
+            .any(|line| matches!(line.event, Event::Progress(_)))
+    );
+    assert!(report.leftover.is_empty() && report.complaints.is_empty());
+}
+
+#[test]
+fn a_panic_in_a_tool_is_its_result_and_no_sibling_notices() {
+    let calls = turn(&[
+        ("empty", json!({"n": 1})),
+        ("empty", json!({"n": 13})),
+        ("empty", json!({"n": 2})),
+    ]);
+    let report = run(with_empty(vec![calls, say("Done.")])).expect("runs");
+    let classes: Vec<Class> = report
+        .trace
+        .lines
+        .iter()
+        .filter_map(|line| match &line.event {
+            Event::Result(result) => Some(result.class),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(classes, [Class::Ok, Class::Internal, Class::Ok]);
+}
+
+#[test]
+fn time_is_split_into_queued_waiting_and_running() {
+    let answer = UserAnswer {
+        tool: None,
+        call: None,
+        input: None,
+        reply: UserReply::Allow {
+            always: false,
+            updated_input: None,
+        },
+        think_ms: 30,
+    };
+    let settings = json!({"permissions": {"ask": ["empty"]}});
+    let layer =
+        rehearsal::settings::Layer::from_value(rehearsal::settings::Source::Project, &settings);
+    let setup = Setup {
+        settings: rehearsal::settings::merge(vec![layer]).0,
+        user: vec![Answer {
+            value: answer,
+            has_matcher: true,
+            times: None,
+            optional: false,
+            label: "user".to_owned(),
+        }],
+        latency_ms: [("empty".to_owned(), 5)].into(),
+        policy: Some(rehearsal::words::Policy::Serial),
+        ..with_empty(vec![
+            turn(&[("empty", json!({"n": 1})), ("empty", json!({"n": 2}))]),
+            say("Done."),
+        ])
+    };
+    let report = run(setup).expect("runs");
+    let mut times = Vec::new();
+    for line in &report.trace.lines {
+        match &line.event {
+            Event::Step(s)
+                if matches!(s.step, Step::Validate | Step::Permission | Step::Execute) =>
+            {
+                times.push((s.step, s.queued_ms, s.took_ms));
+            }
+            _ => {}
+        }
+    }
+    let wanted = [
+        (Step::Validate, 0, 0),
+        (Step::Permission, 0, 30),
+        (Step::Execute, 0, 5),
+        (Step::Validate, 35, 0),
+        (Step::Permission, 0, 30),
+        (Step::Execute, 0, 5),
+    ];
+    assert_eq!(times, wanted);
+    assert_eq!(report.makespan_ms, 70);
+}
+
+/// Writes down every request, whole, and says what it is told to.
+struct Recorder {
+    requests: Vec<String>,
+    calls: Vec<Option<Value>>,
+}
+
+#[async_trait]
+impl Model for Recorder {
+    async fn respond(&mut self, request: &Request<'_>) -> Result<Response, ModelError> {
+        let body = json!({
+            "system": request.system,
+            "tools": request.tools.iter().map(|t| serde_json::to_value(t).expect("JSON")).collect::<Vec<_>>(),
+            "messages": request.messages.iter().map(|m| serde_json::to_value(&**m).expect("JSON")).collect::<Vec<_>>(),
+        });
+        let number = self.requests.len() + 1;
+        self.requests.push(body.to_string());
+        let next = if self.calls.is_empty() {
+            None
+        } else {
+            self.calls.remove(0)
+        };
+        let (content, stop_reason) = match next {
+            Some(input) => {
+                let messages = request.messages.len();
+                let id = format!("toolu_{messages}");
+                (
+                    vec![Block::tool_use(id, "Read", input.to_string())],
+                    StopReason::ToolUse,
+                )
+            }
+            None => (vec![Block::text("Done.")], StopReason::EndTurn),
+        };
+        Ok(Response {
+            id: format!("msg_{number}"),
+            content,
+            stop_reason,
+            ..Response::default()
+        })
+    }
+}
+
+fn reading(max_turns: u32) -> Setup {
+    let setup = Setup {
+        max_turns,
+        ..Setup::default()
+    };
+    setup
+        .fs
+        .put_file("/work/secret", *b"not asked for\n", 0o644, 0)
+        .expect("writes");
+    setup
+        .fs
+        .put_file("/work/a", *b"one\n", 0o644, 0)
+        .expect("writes");
+    setup
+        .fs
+        .put_file("/work/b", *b"two\n", 0o644, 0)
+        .expect("writes");
+    setup
+}
+
+#[test]
+fn the_model_gets_the_request_and_nothing_else() {
+    let mut model = Recorder {
+        requests: Vec::new(),
+        calls: vec![Some(json!({"file_path": "a"}))],
+    };
+    run_with(reading(9), &mut model).expect("runs");
+    assert_eq!(model.requests.len(), 2);
+    assert!(model.requests[1].contains("one"));
+    assert!(
+        model
+            .requests
+            .iter()
+            .all(|request| !request.contains("not asked for"))
+    );
+}
+
+#[test]
+fn a_session_resumes_with_the_same_next_request() {
+    let calls = vec![
+        Some(json!({"file_path": "a"})),
+        Some(json!({"file_path": "b"})),
+    ];
+    let mut whole = Recorder {
+        requests: Vec::new(),
+        calls: calls.clone(),
+    };
+    run_with(reading(9), &mut whole).expect("runs");
+
+    let mut first = Recorder {
+        requests: Vec::new(),
+        calls: calls[..1].to_vec(),
+    };
+    let stopped = run_with(reading(1), &mut first).expect("runs");
+    assert_eq!(stopped.stop, "max_turns");
+    let text = serde_json::to_string(&stopped.messages.iter().map(|m| &**m).collect::<Vec<_>>())
+        .expect("JSON");
+    let history: Vec<Message> = serde_json::from_str(&text).expect("reads back");
+
+    let mut second = Recorder {
+        requests: Vec::new(),
+        calls: calls[1..].to_vec(),
+    };
+    let resumed = Setup {
+        history: history.into_iter().map(Arc::new).collect(),
+        fs: stopped.fs,
+        prompts: Vec::new(),
+        ..reading(9)
+    };
+    run_with(resumed, &mut second).expect("runs");
+    assert_eq!(second.requests, whole.requests[1..]);
+}
