@@ -70,9 +70,9 @@ impl CommandPattern {
         self.pieces.len() == 1 && self.followed.is_none()
     }
 
-    /// Whether it is this very line, character for character.
-    pub fn is_line(&self, line: &str) -> bool {
-        self.is_exact() && self.raw.trim() == line.trim()
+    /// The line that it is about, character for character, if it holds no wildcard.
+    pub fn whole_line(&self) -> Option<&str> {
+        self.is_exact().then(|| self.raw.trim())
     }
 
     /// Whether an allow rule of this pattern covers what `form` is a form of.
@@ -211,7 +211,7 @@ mod tests {
 
     fn allows(rule: &str, line: &str) -> bool {
         let (pattern, line) = (CommandPattern::new(rule), analyze(line));
-        pattern.is_line(&line.text)
+        pattern.whole_line() == Some(line.text.trim())
             || forms(&line, Side::Permits)
                 .iter()
                 .any(|form| pattern.covers(form))

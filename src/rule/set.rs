@@ -39,6 +39,8 @@ pub(super) struct Kind {
     commands: BTreeMap<String, Vec<usize>>,
     command_globs: Vec<usize>,
     patterns: BTreeMap<usize, CommandPattern>,
+    /// Whole lines that a rule without wildcards is about.
+    lines: BTreeMap<String, usize>,
     domains: BTreeMap<String, usize>,
     domain_globs: Vec<(DomainPattern, usize)>,
     agents: Vec<(NamePattern, usize)>,
@@ -90,6 +92,9 @@ impl KindBuilder {
                 self.kind.commands.entry(word).or_default().push(number);
             }
             None => self.kind.command_globs.push(number),
+        }
+        if let Some(line) = pattern.whole_line() {
+            self.kind.lines.entry(line.to_owned()).or_insert(number);
         }
         self.kind.patterns.insert(number, pattern);
     }
@@ -280,9 +285,12 @@ impl Kind {
                 try_rule(*number, form);
             }
         }
-        let whole = || self.patterns.iter().find(|(_, p)| p.is_line(&line.text));
         match (&first, line.shape) {
-            (None, Shape::Compound(_)) => whole().map(|(n, _)| (*n, line.text.clone())),
+            // A compound line is covered only by a rule that is that very line.
+            (None, Shape::Compound(_)) => {
+                let number = self.lines.get(line.text.trim())?;
+                Some((*number, line.text.clone()))
+            }
             _ => first,
         }
     }
