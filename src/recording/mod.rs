@@ -1,1 +1,57 @@
-//! To come.
+//! What a real runtime or client did, read from whatever file it left.
+//!
+//! [`Source`] makes the bytes readable and tells the format by content; [`read`]
+//! turns them into one model, [`Recording`]: calls paired with their results, and
+//! what was said, told and mended on the way. A line that cannot be read costs only
+//! itself and is reported.
+
+mod array;
+mod builder;
+mod calls;
+mod chunk_list;
+mod format;
+mod hints;
+mod line;
+mod lines;
+mod note;
+mod raw;
+mod recorded;
+mod sdk_capture;
+mod session_file;
+mod source;
+mod stream_json;
+mod transcript;
+mod turn_list;
+mod yaml;
+
+pub use format::Format;
+pub use note::{LineComplaint, Repair, RepairKind};
+pub use raw::Raw;
+pub use recorded::{
+    Compaction, Counts, Entry, Hint, Interrupt, RecordedCall, RecordedResult, Recording, Speaker,
+    Told, UserText, VersionFrom,
+};
+pub use source::Source;
+
+/// Why a file is no recording.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LoadError {
+    #[error("nothing in it\nhint: an import of nothing proves nothing; is this the right file?")]
+    Empty,
+    #[error(
+        "a format that is not known, beginning `{found}`\nhint: transcripts (JSONL), stream-json, SDK captures, chunk lists and session files are read"
+    )]
+    Unknown { found: String },
+}
+
+/// Reads everything that is readable in `source`.
+pub fn read(source: &Source) -> Recording<'_> {
+    match source.format {
+        Format::Transcript => transcript::read(source),
+        Format::StreamJson => stream_json::read(source),
+        Format::ChunkList => chunk_list::read(source),
+        Format::SdkCapture => sdk_capture::read(source),
+        Format::SessionFile => session_file::read(source),
+        Format::TurnList => turn_list::read(source),
+    }
+}

@@ -5,6 +5,7 @@ mod laws;
 mod permission;
 mod pipeline;
 mod profile;
+mod recording;
 mod shell;
 mod sim;
 mod sim_guests;

@@ -1,0 +1,11 @@
+//! A session in one JSON object, with its transcript's lines under `loglines`.
+
+use super::format::Format;
+use super::recorded::Recording;
+use super::source::Source;
+use super::transcript;
+
+/// Reads a session file.
+pub(super) fn read(source: &Source) -> Recording<'_> {
+    transcript::entries(source, Format::SessionFile)
+}
