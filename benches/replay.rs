@@ -42,7 +42,7 @@ fn bare_parse(bytes: &[u8]) -> Option<usize> {
 }
 
 fn load(bytes: &[u8]) -> usize {
-    let Ok(source) = Source::new(bytes.to_vec()) else {
+    let Ok(source) = Source::new(bytes) else {
         return 0;
     };
     black_box(read(&source)).calls.len()

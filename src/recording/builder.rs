@@ -278,7 +278,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The recording, when everything was taken.
-    pub fn finish(mut self, source: &Source, mut notes: Notes) -> Recording<'a> {
+    pub fn finish(mut self, source: &Source<'_>, mut notes: Notes) -> Recording<'a> {
         for id in &self.denied {
             self.calls.denied(id, "permission-denied");
         }

@@ -8,6 +8,6 @@ use super::source::Source;
 use super::transcript;
 
 /// Reads a list of messages.
-pub(super) fn read(source: &Source) -> Recording<'_> {
+pub(super) fn read<'a>(source: &'a Source<'_>) -> Recording<'a> {
     transcript::entries(source, Format::ChunkList)
 }

@@ -103,7 +103,7 @@ impl Shape<'_> {
 pub(super) fn detect(text: &str) -> Result<(Format, Container), LoadError> {
     let start = text.len()
         - text
-            .trim_start_matches([' ', '\t', '\r', '\n', '\u{feff}'])
+            .trim_start_matches([' ', '\t', '\r', '\n', '\0', '\u{feff}'])
             .len();
     let body = text.get(start..).unwrap_or("");
     match body.chars().next() {
@@ -175,7 +175,6 @@ fn lines(text: &str) -> Result<Format, LoadError> {
         let mut found = None;
         super::lines::each_object(
             text,
-            Line::is_known,
             &mut notes,
             |_, line: Line, _: &mut super::note::Notes| {
                 let transcript = line.session.0.is_some() || line.uuid.0.is_some();

@@ -131,15 +131,20 @@ impl<'de> Visitor<'de> for ContentVisitor {
     }
 }
 
-impl<'a> Line<'a> {
-    /// Whether the entry has any field by which an entry is known.
-    pub fn is_known(&self) -> bool {
+impl<'a> super::lines::Object<'a> for Line<'a> {
+    fn is_known(&self) -> bool {
         self.kind.0.is_some()
             || self.uuid.0.is_some()
             || self.blocks.is_some()
             || self.result.is_some()
     }
 
+    fn is_outermost(&self) -> bool {
+        self.session.0.is_some() || self.stream_session.0.is_some() || self.user_text.is_some()
+    }
+}
+
+impl<'a> Line<'a> {
     /// The structured result that the entry carries, by either of its names.
     pub fn structured(&self) -> Option<Raw<'a>> {
         self.tool_use_result.or(self.stream_tool_use_result)

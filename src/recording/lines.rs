@@ -14,11 +14,18 @@ const SPLICE_TRIES: usize = 64;
 /// What an object of the text must be, for complaints.
 const EXPECTED: &str = "one JSON object with a `type`";
 
-/// Gives every object of `text` to `take`, with the number of the line on which it
-/// starts. `known` tells whether an object is an entry at all.
-pub(super) fn each_object<'a, T: Deserialize<'a>>(
+/// What an object of a text is known by.
+pub(super) trait Object<'a>: Deserialize<'a> {
+    /// Whether the object is an entry at all.
+    fn is_known(&self) -> bool;
+    /// Whether it can only be an entry, and no part of one.
+    fn is_outermost(&self) -> bool;
+}
+
+/// Gives every entry of `text` to `take`, with the number of the line on which it
+/// starts.
+pub(super) fn each_object<'a, T: Object<'a>>(
     text: &'a str,
-    known: impl Fn(&T) -> bool,
     notes: &mut Notes,
     mut take: impl FnMut(u32, T, &mut Notes),
 ) {
@@ -31,22 +38,22 @@ pub(super) fn each_object<'a, T: Deserialize<'a>>(
         let (line, number) = (walk.rest_of_line(), walk.line);
         if line.trim_ascii().is_empty() {
             notes.blank_lines += u32::from(walk.at + line.len() < text.len() || !line.is_empty());
-            walk.skip(line.len());
+            walk.skip(line.len(), 0);
             continue;
         }
         notes.lines += 1;
         if line.trim_ascii_start().starts_with('{')
             && let Ok(object) = serde_json::from_str::<T>(line)
         {
-            if known(&object) {
+            if object.is_known() {
                 take(number, object, notes);
             } else {
                 complain(notes, line, number, 0, "an object without `type` or `uuid`");
             }
-            walk.skip(line.len());
+            walk.skip(line.len(), 0);
             continue;
         }
-        broken_line(&mut walk, &known, notes, &mut take);
+        broken_line(&mut walk, notes, &mut take);
     }
 }
 
@@ -69,10 +76,9 @@ impl<'a> Walk<'a> {
             .unwrap_or("")
     }
 
-    /// Goes `len` bytes on, and over the line end that follows, if one does.
-    fn skip(&mut self, len: usize) {
-        let passed = self.text.get(self.at..self.at + len).unwrap_or("");
-        self.line += memchr::memchr_iter(b'\n', passed.as_bytes()).count() as u32;
+    /// Goes `len` bytes on, over `more` line ends, and over the one that follows.
+    fn skip(&mut self, len: usize, more: u32) {
+        self.line += more;
         self.at += len;
         if self.rest().starts_with('\n') {
             self.at += 1;
@@ -82,9 +88,8 @@ impl<'a> Walk<'a> {
 }
 
 /// Reads what can be read of a line that is not one object.
-fn broken_line<'a, T: Deserialize<'a>>(
+fn broken_line<'a, T: Object<'a>>(
     walk: &mut Walk<'a>,
-    known: &impl Fn(&T) -> bool,
     notes: &mut Notes,
     take: &mut impl FnMut(u32, T, &mut Notes),
 ) {
@@ -94,6 +99,14 @@ fn broken_line<'a, T: Deserialize<'a>>(
     loop {
         let rest = line.get(at..).unwrap_or("");
         let lead = rest.len() - rest.trim_start_matches(is_filler).len();
+        let nul_bytes = memchr::memchr_iter(0, &rest.as_bytes()[..lead]).count();
+        if nul_bytes > 0 {
+            notes.repair(
+                number,
+                RepairKind::NulBytes,
+                format!("{nul_bytes} NUL bytes skipped"),
+            );
+        }
         at += lead;
         let rest = line.get(at..).unwrap_or("");
         if rest.is_empty() {
@@ -103,7 +116,7 @@ fn broken_line<'a, T: Deserialize<'a>>(
         if rest.starts_with('{')
             && let Some((object, len)) = first_value::<T>(rest)
         {
-            if known(&object) {
+            if object.is_known() {
                 take(number, object, notes);
                 found += 1;
             } else {
@@ -130,14 +143,14 @@ fn broken_line<'a, T: Deserialize<'a>>(
             && let Some(whole) = walk.text.get(walk.at + at..walk.at + at + len)
             && let Ok(object) = serde_json::from_str::<T>(whole)
         {
-            let more = memchr::memchr_iter(b'\n', whole.as_bytes()).count();
+            let more = memchr::memchr_iter(b'\n', whole.as_bytes()).count() as u32;
             notes.repair(
                 number,
                 RepairKind::Joined,
                 format!("one object over {} lines", more + 1),
             );
-            notes.lines += more as u32;
-            if known(&object) {
+            notes.lines += more;
+            if object.is_known() {
                 take(number, object, notes);
             } else {
                 complain(
@@ -148,12 +161,12 @@ fn broken_line<'a, T: Deserialize<'a>>(
                     "an object without `type` or `uuid`",
                 );
             }
-            walk.skip(at + len);
+            walk.skip(at + len, more);
             return;
         }
         // A stub, and perhaps something whole behind it.
         let stub = rest;
-        match whole_behind_stub::<T>(stub, known) {
+        match whole_behind_stub::<T>(stub) {
             Some(len) => {
                 complain(
                     notes,
@@ -183,7 +196,7 @@ fn broken_line<'a, T: Deserialize<'a>>(
             format!("{found} objects on one line"),
         );
     }
-    walk.skip(line.len());
+    walk.skip(line.len(), 0);
 }
 
 /// Spaces, and what crashed or concurrent writers leave between two objects.
@@ -216,11 +229,8 @@ fn object_over_lines(text: &str, start: usize, first_len: usize) -> Option<usize
 }
 
 /// Where behind the beginning of `line` an object starts from which the line is
-/// whole objects up to its end.
-fn whole_behind_stub<'a, T: Deserialize<'a>>(
-    line: &'a str,
-    known: &impl Fn(&T) -> bool,
-) -> Option<usize> {
+/// whole entries up to its end.
+fn whole_behind_stub<'a, T: Object<'a>>(line: &'a str) -> Option<usize> {
     memchr::memmem::find_iter(line.as_bytes(), b"{\"")
         .filter(|at| *at > 0)
         .take(SPLICE_TRIES)
@@ -232,11 +242,12 @@ fn whole_behind_stub<'a, T: Deserialize<'a>>(
                 if rest.is_empty() {
                     return objects > 0;
                 }
-                if !rest.starts_with('{') {
-                    return false;
-                }
                 match first_value::<T>(rest) {
-                    Some((object, len)) if known(&object) => {
+                    Some((object, len)) if rest.starts_with('{') && object.is_known() => {
+                        // A line cut behind a part of it ends in a whole object too.
+                        if objects == 0 && !object.is_outermost() && may_hold(line, *at) {
+                            return false;
+                        }
                         objects += 1;
                         rest = rest.get(len..).unwrap_or("");
                     }
@@ -246,10 +257,21 @@ fn whole_behind_stub<'a, T: Deserialize<'a>>(
         })
 }
 
+/// Whether the object begun by `stub` up to `at` could hold a value there.
+fn may_hold(stub: &str, at: usize) -> bool {
+    let before = stub.get(..at).unwrap_or("");
+    let in_string = serde_json::from_str::<IgnoredAny>(before)
+        .is_err_and(|error| error.to_string().starts_with("EOF while parsing a string"));
+    !in_string
+        && serde_json::from_str::<IgnoredAny>(&format!("{before}0"))
+            .is_err_and(|error| error.is_eof())
+}
+
 /// The offset in `text` at which it stops being JSON.
 fn error_offset(text: &str) -> usize {
     match serde_json::from_str::<IgnoredAny>(text) {
         Ok(_) => 0,
+        Err(error) if error.is_eof() => text.trim_ascii_end().len(),
         // serde_json counts columns in bytes, from 1; there is one line here.
         Err(error) => error.column().saturating_sub(1).min(text.len()),
     }
@@ -292,17 +314,12 @@ mod tests {
     fn check(text: &str, entries: &[&str], complaints: &[&str], repairs: &[&str]) {
         let mut notes = Notes::default();
         let mut got = Vec::new();
-        each_object(
-            text,
-            Line::is_known,
-            &mut notes,
-            |line, object: Line, _: &mut Notes| {
-                got.push(format!(
-                    "{line}:{}",
-                    object.uuid.0.as_deref().unwrap_or("-")
-                ));
-            },
-        );
+        each_object(text, &mut notes, |line, object: Line, _: &mut Notes| {
+            got.push(format!(
+                "{line}:{}",
+                object.uuid.0.as_deref().unwrap_or("-")
+            ));
+        });
         assert_eq!(got, entries, "entries of {text:?}");
         let said: Vec<String> = notes
             .complaints
@@ -339,9 +356,8 @@ mod tests {
     fn b191_a_stub_and_a_whole_object_behind_it() {
         for stub in [
             r#"{"type":"pr-link","prNu"#,
-            r#"{"type":"pr-link","prNumber":"#,
-            r#"{"type":"pr-link","list":["#,
-            r#"{"type":"pr-link","list":[{"type":"x"},"#,
+            r#"{"type":"pr-link","prNumber"#,
+            r#"{"type":"pr-link","list":[{"type":"x"}"#,
             r#"{"type":"pr-link","text":"half a wo"#,
             r#"{"type":"pr-link","text":"half an escape\"#,
             "{",
@@ -356,8 +372,45 @@ mod tests {
     }
 
     #[test]
+    fn a_stub_that_could_hold_the_object_behind_it() {
+        let session = r#"{"type":"user","uuid":"c","sessionId":"s"}"#;
+        for stub in [
+            r#"{"type":"pr-link","prNumber":"#,
+            r#"{"type":"pr-link","list":["#,
+            r#"{"type":"pr-link","list":[{"type":"x"},"#,
+        ] {
+            // With a session it is an entry, without one it may be a part of the stub.
+            check(
+                &format!("{stub}{session}\n"),
+                &["1:c"],
+                &["1:1"],
+                &["spliced"],
+            );
+            let cut = format!("{stub}{B}");
+            let column = format!("1:{}", cut.len() + 1);
+            check(&format!("{cut}\n{A}\n"), &["2:a"], &[&column], &[]);
+        }
+    }
+
+    #[test]
+    fn b192_runs_of_nul_bytes_are_skipped() {
+        check(
+            &format!("{A}\n\0\0\0{B}\n{A}\0\0\n\0\0\n{A}\0{B}"),
+            &["1:a", "2:b", "3:a", "5:a", "5:b"],
+            &[],
+            &["nul_bytes", "nul_bytes", "nul_bytes", "nul_bytes", "glued"],
+        );
+        check(
+            &format!("{}\0\0{B}", &A[..9]),
+            &["1:b"],
+            &["1:1"],
+            &["spliced"],
+        );
+    }
+
+    #[test]
     fn b196_half_written_and_then_written_again() {
-        check(&format!("{}\n{A}\n", &A[..20]), &["2:a"], &["1:20"], &[]);
+        check(&format!("{}\n{A}\n", &A[..20]), &["2:a"], &["1:21"], &[]);
     }
 
     #[test]
@@ -393,12 +446,7 @@ mod tests {
             let text = format!("{}\n{B}\n{B}\n", &A[..cut]);
             let mut notes = Notes::default();
             let mut got = 0;
-            each_object(
-                &text,
-                Line::is_known,
-                &mut notes,
-                |_, _: Line, _: &mut Notes| got += 1,
-            );
+            each_object(&text, &mut notes, |_, _: Line, _: &mut Notes| got += 1);
             assert_eq!((got, notes.complaints.len()), (2, 1), "{text:?}");
         }
     }

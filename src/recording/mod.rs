@@ -45,7 +45,7 @@ pub enum LoadError {
 }
 
 /// Reads everything that is readable in `source`.
-pub fn read(source: &Source) -> Recording<'_> {
+pub fn read<'a>(source: &'a Source<'_>) -> Recording<'a> {
     match source.format {
         Format::Transcript => transcript::read(source),
         Format::StreamJson => stream_json::read(source),

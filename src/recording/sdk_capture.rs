@@ -18,9 +18,19 @@ lenient_object! {
     }
 }
 
+impl<'a> lines::Object<'a> for Captured<'a> {
+    fn is_known(&self) -> bool {
+        self.message.0.is_some()
+    }
+
+    fn is_outermost(&self) -> bool {
+        self.direction.0.is_some()
+    }
+}
+
 /// Reads a capture.
-pub(super) fn read(source: &Source) -> Recording<'_> {
-    let text = source.text.as_str();
+pub(super) fn read<'a>(source: &'a Source<'_>) -> Recording<'a> {
+    let text = &*source.text;
     let mut notes = Notes::default();
     let mut builder = Builder::new(Format::SdkCapture);
     match source.container {
@@ -28,7 +38,6 @@ pub(super) fn read(source: &Source) -> Recording<'_> {
         Container::Lines => {
             lines::each_object(
                 text,
-                |captured: &Captured| captured.message.0.is_some(),
                 &mut notes,
                 |number, captured: Captured, notes: &mut Notes| {
                     if let Some(line) = captured.message.0 {

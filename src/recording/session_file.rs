@@ -6,6 +6,6 @@ use super::source::Source;
 use super::transcript;
 
 /// Reads a session file.
-pub(super) fn read(source: &Source) -> Recording<'_> {
+pub(super) fn read<'a>(source: &'a Source<'_>) -> Recording<'a> {
     transcript::entries(source, Format::SessionFile)
 }

@@ -1,17 +1,18 @@
 //! The bytes of a recording made into text that can be read: valid UTF-8, without
-//! NUL bytes and without halves of surrogate pairs, which JSON readers refuse.
+//! halves of surrogate pairs, which JSON readers refuse.
 
 use super::LoadError;
 use super::format::{Container, Format, detect};
 use super::note::{Notes, RepairKind};
 use super::yaml;
-use memchr::{memchr, memmem};
+use memchr::memmem;
+use std::borrow::Cow;
 
 /// The text of one recording and what had to be mended in it. A [`super::Recording`]
 /// borrows from it.
 #[derive(Debug, Clone)]
-pub struct Source {
-    pub(super) text: String,
+pub struct Source<'b> {
+    pub(super) text: Cow<'b, str>,
     pub(super) format: Format,
     pub(super) container: Container,
     /// For text that was made from another notation: the line of the file for each line of `text`.
@@ -21,16 +22,17 @@ pub struct Source {
     pub(super) len: usize,
 }
 
-impl Source {
-    /// Reads the bytes of a recording and tells its format by what is in them.
+impl<'b> Source<'b> {
+    /// Reads the bytes of a recording and tells its format by what is in them. Bytes
+    /// that are borrowed are copied only if something in them must be mended.
     ///
     /// # Errors
     ///
     /// [`LoadError`] if there is nothing in it, or nothing that is known.
-    pub fn new(mut bytes: Vec<u8>) -> Result<Source, LoadError> {
+    pub fn new(bytes: impl Into<Cow<'b, [u8]>>) -> Result<Source<'b>, LoadError> {
+        let mut bytes = bytes.into();
         let mut notes = Notes::default();
         let len = bytes.len();
-        mend_nul_bytes(&mut bytes, &mut notes);
         mend_surrogates(&mut bytes, &mut notes);
         let text = into_text(bytes, &mut notes);
         let (format, container) = detect(&text)?;
@@ -44,7 +46,7 @@ impl Source {
         };
         if source.container == Container::Yaml {
             let (text, lines) = yaml::to_lines(&source.text, &mut source.notes);
-            source.text = text;
+            source.text = Cow::Owned(text);
             source.file_lines = Some(lines);
         }
         Ok(source)
@@ -67,31 +69,12 @@ pub(super) fn line_of(bytes: &[u8], offset: usize) -> u32 {
     memchr::memchr_iter(b'\n', before).count() as u32 + 1
 }
 
-/// Puts spaces where NUL bytes stand, which a crashed append leaves behind; JSON
-/// has no use for them anywhere.
-fn mend_nul_bytes(bytes: &mut [u8], notes: &mut Notes) {
-    let mut from = 0;
-    while let Some(offset) = bytes.get(from..).and_then(|rest| memchr(0, rest)) {
-        let start = from + offset;
-        let run = bytes[start..].iter().take_while(|byte| **byte == 0).count();
-        bytes[start..start + run].fill(b' ');
-        notes.repair(
-            line_of(bytes, start),
-            RepairKind::NulBytes,
-            format!("{run} NUL bytes skipped"),
-        );
-        from = start + run;
-    }
-}
-
 /// Puts U+FFFD for each escaped half of a surrogate pair without its other half.
 /// Escape and replacement are equally long, so nothing else moves.
-fn mend_surrogates(bytes: &mut [u8], notes: &mut Notes) {
-    let mut places: Vec<usize> = Vec::new();
-    for needle in [&b"\\ud"[..], b"\\uD"] {
-        places.extend(memmem::find_iter(bytes, needle));
-    }
-    places.sort_unstable();
+fn mend_surrogates(bytes: &mut Cow<'_, [u8]>, notes: &mut Notes) {
+    let places: Vec<usize> = memmem::find_iter(bytes, b"\\u")
+        .filter(|at| matches!(bytes.get(at + 2), Some(b'd' | b'D')))
+        .collect();
     let mut paired_until = 0;
     for at in places {
         if at < paired_until || is_escaped(bytes, at) {
@@ -105,7 +88,7 @@ fn mend_surrogates(bytes: &mut [u8], notes: &mut Notes) {
             paired_until = at + 12;
             continue;
         }
-        bytes[at..at + 6].copy_from_slice(b"\\ufffd");
+        bytes.to_mut()[at..at + 6].copy_from_slice(b"\\ufffd");
         notes.repair(
             line_of(bytes, at),
             RepairKind::LoneSurrogate,
@@ -130,27 +113,31 @@ fn unit_at(bytes: &[u8], at: usize) -> Option<u16> {
     u16::from_str_radix(digits, 16).ok()
 }
 
-fn into_text(bytes: Vec<u8>, notes: &mut Notes) -> String {
-    match String::from_utf8(bytes) {
-        Ok(text) => text,
-        Err(error) => {
-            let bytes = error.as_bytes();
-            let mut line = 1;
-            let mut said = 0;
-            for chunk in bytes.utf8_chunks() {
-                line += memchr::memchr_iter(b'\n', chunk.valid().as_bytes()).count() as u32;
-                if !chunk.invalid().is_empty() && said != line {
-                    said = line;
-                    notes.repair(
-                        line,
-                        RepairKind::InvalidUtf8,
-                        "bytes that are no UTF-8 became U+FFFD",
-                    );
-                }
-            }
-            String::from_utf8_lossy(bytes).into_owned()
+fn into_text<'b>(bytes: Cow<'b, [u8]>, notes: &mut Notes) -> Cow<'b, str> {
+    let bytes = match bytes {
+        Cow::Borrowed(bytes) => match std::str::from_utf8(bytes) {
+            Ok(text) => return Cow::Borrowed(text),
+            Err(_) => Cow::Borrowed(bytes),
+        },
+        Cow::Owned(bytes) => match String::from_utf8(bytes) {
+            Ok(text) => return Cow::Owned(text),
+            Err(error) => Cow::Owned(error.into_bytes()),
+        },
+    };
+    let mut line = 1;
+    let mut said = 0;
+    for chunk in bytes.utf8_chunks() {
+        line += memchr::memchr_iter(b'\n', chunk.valid().as_bytes()).count() as u32;
+        if !chunk.invalid().is_empty() && said != line {
+            said = line;
+            notes.repair(
+                line,
+                RepairKind::InvalidUtf8,
+                "bytes that are no UTF-8 became U+FFFD",
+            );
         }
     }
+    Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 #[cfg(test)]
@@ -158,11 +145,10 @@ mod tests {
     use super::*;
 
     fn mended(text: &str) -> (String, Vec<u32>) {
-        let mut bytes = text.as_bytes().to_vec();
+        let mut bytes = Cow::Borrowed(text.as_bytes());
         let mut notes = Notes::default();
-        mend_nul_bytes(&mut bytes, &mut notes);
         mend_surrogates(&mut bytes, &mut notes);
-        let text = into_text(bytes, &mut notes);
+        let text = into_text(bytes, &mut notes).into_owned();
         (text, notes.repairs.iter().map(|r| r.line).collect())
     }
 
@@ -192,16 +178,9 @@ mod tests {
     }
 
     #[test]
-    fn b192_runs_of_nul_bytes_are_skipped() {
-        let (text, lines) = mended("a\n\0\0\0{}\n\0");
-        assert_eq!(text, "a\n   {}\n ");
-        assert_eq!(lines, [2, 3]);
-    }
-
-    #[test]
     fn bytes_that_are_no_utf8_are_said_once_a_line() {
         let mut notes = Notes::default();
-        let text = into_text(b"a\n\xff b \xff\nc\xe2\x82".to_vec(), &mut notes);
+        let text = into_text(b"a\n\xff b \xff\nc\xe2\x82"[..].into(), &mut notes);
         assert_eq!(text, "a\n\u{fffd} b \u{fffd}\nc\u{fffd}");
         let lines: Vec<u32> = notes.repairs.iter().map(|r| r.line).collect();
         assert_eq!(lines, [2, 3]);

@@ -11,6 +11,6 @@ use super::source::Source;
 use super::transcript;
 
 /// Reads a stream's events.
-pub(super) fn read(source: &Source) -> Recording<'_> {
+pub(super) fn read<'a>(source: &'a Source<'_>) -> Recording<'a> {
     transcript::entries(source, Format::StreamJson)
 }

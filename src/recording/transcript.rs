@@ -10,25 +10,22 @@ use super::source::Source;
 use super::{array, lines};
 
 /// Reads a session's transcript.
-pub(super) fn read(source: &Source) -> Recording<'_> {
+pub(super) fn read<'a>(source: &'a Source<'_>) -> Recording<'a> {
     entries(source, Format::Transcript)
 }
 
 /// Reads entries that are transcript lines or stream-json events, however they are
 /// kept together.
-pub(super) fn entries(source: &Source, format: Format) -> Recording<'_> {
+pub(super) fn entries<'a>(source: &'a Source<'_>, format: Format) -> Recording<'a> {
     let mut builder = Builder::new(format);
     let mut notes = Notes::default();
-    let text = source.text.as_str();
+    let text = &*source.text;
     match source.container {
-        Container::Lines | Container::Yaml => lines::each_object(
-            text,
-            Line::is_known,
-            &mut notes,
-            |number, line: Line, notes: &mut Notes| {
+        Container::Lines | Container::Yaml => {
+            lines::each_object(text, &mut notes, |number, line: Line, notes: &mut Notes| {
                 builder.entry(file_line(source, number), line, notes);
-            },
-        ),
+            })
+        }
         Container::Array { at } => {
             let mut elements = array::objects::<super::raw::Object<Line>>(text, at);
             for element in elements.by_ref() {
@@ -44,7 +41,7 @@ pub(super) fn entries(source: &Source, format: Format) -> Recording<'_> {
 }
 
 /// The line of the file for a line of the source's text.
-pub(super) fn file_line(source: &Source, number: u32) -> u32 {
+pub(super) fn file_line(source: &Source<'_>, number: u32) -> u32 {
     match &source.file_lines {
         Some(lines) => lines
             .get(number.saturating_sub(1) as usize)

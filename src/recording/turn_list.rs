@@ -31,12 +31,11 @@ lenient_object! {
 
 /// Reads a list of turns. Which calls shared a message is not in it: each is taken as
 /// a message of its own.
-pub(super) fn read(source: &Source) -> Recording<'_> {
+pub(super) fn read<'a>(source: &'a Source<'_>) -> Recording<'a> {
     let mut builder = Builder::new(Format::TurnList);
     let mut notes = Notes::default();
     lines::each_object(
-        source.text.as_str(),
-        Line::is_known,
+        &source.text,
         &mut notes,
         |number, line: Line, notes: &mut Notes| {
             if let Some(text) = line.user_text.and_then(Raw::as_text) {
