@@ -2,7 +2,7 @@
 //! writers do to them.
 
 use proptest::prelude::*;
-use rehearsal::recording::{Format, LoadError, Recording, Source, read};
+use rehearsal::recording::{Format, LoadError, Recording, Source, classify, read, tool_name};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -424,4 +424,35 @@ fn b202_an_import_of_nothing_is_an_error() {
         Source::new(&b"{\"event\":1}\n"[..]),
         Err(LoadError::Unknown { .. })
     ));
+}
+
+#[test]
+fn the_classes_of_the_shared_recordings() {
+    let Some(sessions) = sessions() else { return };
+    let mut counts: BTreeMap<String, BTreeMap<String, u32>> = BTreeMap::new();
+    for session in &sessions {
+        let source = session.source();
+        for call in &read(&source).calls {
+            let tool = tool_name::canonical(&call.tool);
+            let tool = if tool_name::is_mcp(tool) { "mcp" } else { tool };
+            let mut words = vec!["no result"];
+            if let Some(ending) = classify(call) {
+                words = vec![ending.class.as_str()];
+                words.extend(ending.flags.iter().map(|flag| flag.as_str()));
+            }
+            *counts
+                .entry(tool.to_owned())
+                .or_default()
+                .entry(words.join("+"))
+                .or_default() += 1;
+        }
+    }
+    let mut table = String::new();
+    for (tool, classes) in counts {
+        table += &format!("{tool}\n");
+        for (class, count) in classes {
+            table += &format!("  {class}: {count}\n");
+        }
+    }
+    insta::assert_snapshot!("classes", table);
 }
