@@ -10,12 +10,18 @@ mod builder;
 mod calls;
 mod chunk_list;
 mod classify;
+pub mod edit_effect;
+mod evidence;
 mod format;
 mod hints;
+mod knowledge;
+mod known;
 mod line;
 mod lines;
 mod note;
+mod numbered;
 mod raw;
+mod reconstruct;
 mod recorded;
 mod sdk_capture;
 mod session_file;
@@ -24,17 +30,24 @@ mod stream_json;
 pub mod tool_name;
 mod transcript;
 mod turn_list;
+mod world_path;
 mod yaml;
 
 pub use classify::{RecordedEnding, classify};
+pub use evidence::{Before, Evidence, evidence, file_of};
 pub use format::Format;
+pub use knowledge::{InferredChange, Knowledge, KnownFile};
+pub use known::{Agreement, Known, KnownLines, ShownLines};
 pub use note::{LineComplaint, Repair, RepairKind};
+pub use numbered::{NumberedLines, numbered_lines, numbered_runs};
 pub use raw::Raw;
+pub use reconstruct::{Happening, happenings};
 pub use recorded::{
     Compaction, Counts, Entry, Hint, Interrupt, RecordedCall, RecordedResult, Recording, Speaker,
     Told, UserText, VersionFrom,
 };
 pub use source::Source;
+pub use world_path::{Folders, has_drive};
 
 /// Why a file is no recording.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -126,8 +126,8 @@ macro_rules! lenient_object {
             fn deserialize<D: serde::de::Deserializer<'de>>(
                 deserializer: D,
             ) -> Result<Self, D::Error> {
-                struct Fields<'a>(std::marker::PhantomData<$name<'a>>);
-                impl<'de: 'a, 'a> serde::de::Visitor<'de> for Fields<'a> {
+                struct LenientVisitor<'a>(std::marker::PhantomData<$name<'a>>);
+                impl<'de: 'a, 'a> serde::de::Visitor<'de> for LenientVisitor<'a> {
                     type Value = $name<'a>;
                     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                         f.write_str("a JSON object")
@@ -148,7 +148,7 @@ macro_rules! lenient_object {
                         Ok(value)
                     }
                 }
-                deserializer.deserialize_map(Fields(std::marker::PhantomData))
+                deserializer.deserialize_map(LenientVisitor(std::marker::PhantomData))
             }
         }
     };

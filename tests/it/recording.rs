@@ -2,7 +2,10 @@
 //! writers do to them.
 
 use proptest::prelude::*;
-use rehearsal::recording::{Format, LoadError, Recording, Source, classify, read, tool_name};
+use rehearsal::recording::{
+    Folders, Format, Happening, Knowledge, Known, LoadError, Recording, Source, classify, file_of,
+    happenings, read, tool_name,
+};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -455,4 +458,61 @@ fn the_classes_of_the_shared_recordings() {
         }
     }
     insta::assert_snapshot!("classes", table);
+}
+
+#[test]
+fn how_far_earlier_lines_tell_what_calls_met() {
+    let Some(sessions) = sessions() else { return };
+    let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+    let mut changes = String::new();
+    for session in &sessions {
+        let source = session.source();
+        let recording = read(&source);
+        let folders = Folders::of(recording.cwd.as_deref());
+        let mut knowledge = Knowledge::default();
+        for happening in happenings(&recording) {
+            let before = match happening {
+                Happening::Ended(call) => file_of(call, &folders).map(|path| {
+                    let tool = tool_name::canonical(&call.tool);
+                    let class = classify(call).unwrap().class;
+                    let known = match knowledge.of(&path).map(|file| &file.known) {
+                        None => "unknown",
+                        Some(Known::Absent) => "known to be absent",
+                        Some(Known::Whole(_)) => "known",
+                        Some(Known::Part(_)) => "known in part",
+                    };
+                    format!("{tool} {class}, {known}")
+                }),
+                _ => None,
+            };
+            let change = knowledge.after(happening, &folders);
+            if let Some(change) = &change {
+                changes += &format!(
+                    "{} {}: known since {}, {}{}\n",
+                    session.name,
+                    change.line,
+                    change.known_since,
+                    change.what,
+                    if change.opaque_between {
+                        " (opaque call between)"
+                    } else {
+                        ""
+                    },
+                );
+            }
+            if let Some(before) = before {
+                let after = if change.is_some() {
+                    ", not as known"
+                } else {
+                    ""
+                };
+                *counts.entry(before + after).or_default() += 1;
+            }
+        }
+    }
+    let counts: String = counts
+        .iter()
+        .map(|(what, n)| format!("{what}: {n}\n"))
+        .collect();
+    insta::assert_snapshot!("known_before_calls", format!("{counts}\n{changes}"));
 }

@@ -1,0 +1,230 @@
+//! What a recorded edit made of a file: by its strings, checked against its patch.
+
+use super::raw::{Bool, Raw, Str, lenient_object};
+use std::borrow::Cow;
+
+/// One replacement, as asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replacement<'a> {
+    pub old: Cow<'a, str>,
+    pub new: Cow<'a, str>,
+    pub all: bool,
+}
+
+lenient_object! {
+    /// The fields of a replacement in an input.
+    Fields {
+        old: Str<'a> = "old_string",
+        new: Str<'a> = "new_string",
+        all: Bool = "replace_all",
+    }
+}
+
+lenient_object! {
+    /// The replacements of MultiEdit.
+    ManyFields {
+        edits: Option<Raw<'a>> = "edits",
+    }
+}
+
+/// The replacements that the input of Edit or MultiEdit asks for; `None` if it has none.
+pub fn replacements(input: Raw<'_>) -> Option<Vec<Replacement<'_>>> {
+    let many: ManyFields = input.parse()?;
+    let fields = match many.edits {
+        Some(edits) => edits.parse::<Vec<Fields>>()?,
+        None => vec![input.parse::<Fields>()?],
+    };
+    fields
+        .into_iter()
+        .map(|fields| {
+            Some(Replacement {
+                old: fields.old.0?,
+                new: fields.new.0?,
+                all: fields.all.0 == Some(true),
+            })
+        })
+        .collect()
+}
+
+/// One hunk of a structured patch: lines with ` `, `-` or `+` before them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hunk<'a> {
+    /// From 1.
+    pub old_start: u32,
+    pub old_lines: u32,
+    pub new_start: u32,
+    pub new_lines: u32,
+    pub lines: Vec<Cow<'a, str>>,
+}
+
+lenient_object! {
+    /// The fields of a hunk.
+    HunkFields {
+        old_start: Option<Raw<'a>> = "oldStart",
+        old_lines: Option<Raw<'a>> = "oldLines",
+        new_start: Option<Raw<'a>> = "newStart",
+        new_lines: Option<Raw<'a>> = "newLines",
+        lines: Option<Raw<'a>> = "lines",
+    }
+}
+
+/// The hunks of a `structuredPatch`; `None` if it is none.
+pub fn hunks(patch: Raw<'_>) -> Option<Vec<Hunk<'_>>> {
+    let hunks: Vec<HunkFields> = patch.parse()?;
+    hunks
+        .into_iter()
+        .map(|hunk| {
+            let lines: Vec<Str> = hunk.lines?.parse()?;
+            Some(Hunk {
+                old_start: hunk.old_start?.parse()?,
+                old_lines: hunk.old_lines?.parse()?,
+                new_start: hunk.new_start?.parse()?,
+                new_lines: hunk.new_lines?.parse()?,
+                lines: lines.into_iter().filter_map(|line| line.0).collect(),
+            })
+        })
+        .collect()
+}
+
+/// The text after one replacement; `None` if `old` is not in it. Where nothing takes
+/// the place of whole lines, the line end goes with them: so did the recorded runtimes.
+pub fn replaced(text: &str, replacement: &Replacement<'_>) -> Option<String> {
+    let Replacement { old, new, all } = replacement;
+    if old.is_empty() {
+        return Some(new.clone().into_owned());
+    }
+    let with_end = format!("{old}\n");
+    let old = if new.is_empty() && !old.ends_with('\n') && text.contains(&with_end) {
+        &*with_end
+    } else {
+        &**old
+    };
+    if !text.contains(old) {
+        return None;
+    }
+    Some(if *all {
+        text.replace(old, new)
+    } else {
+        text.replacen(old, new, 1)
+    })
+}
+
+/// The text after all replacements, in order.
+pub fn all_replaced(text: &str, replacements: &[Replacement<'_>]) -> Option<String> {
+    let mut text = Cow::Borrowed(text);
+    for replacement in replacements {
+        text = Cow::Owned(replaced(&text, replacement)?);
+    }
+    Some(text.into_owned())
+}
+
+/// Whether the hunks' old lines stand in `before` and their new lines in `after`.
+/// Leading tabs stand as two spaces each in recorded patches.
+pub fn patch_fits(hunks: &[Hunk<'_>], before: Option<&str>, after: Option<&str>) -> bool {
+    let fits = |text: Option<&str>, old: bool| {
+        let Some(text) = text else { return true };
+        let lines: Vec<&str> = text.split('\n').collect();
+        hunks.iter().all(|hunk| {
+            let start = if old { hunk.old_start } else { hunk.new_start };
+            let skipped = if old { '+' } else { '-' };
+            let mut at = start.saturating_sub(1) as usize;
+            hunk.lines.iter().all(|line| {
+                let mut chars = line.chars();
+                match chars.next() {
+                    // `\ No newline at end of file`
+                    Some('\\') => true,
+                    Some(mark) if mark == skipped => true,
+                    _ => {
+                        at += 1;
+                        lines
+                            .get(at - 1)
+                            .is_some_and(|have| same_line(have, chars.as_str()))
+                    }
+                }
+            })
+        })
+    };
+    fits(before, true) && fits(after, false)
+}
+
+/// Whether a line of a file is what a patch shows of it.
+pub fn same_line(have: &str, shown: &str) -> bool {
+    if have == shown {
+        return true;
+    }
+    let tabs = have.len() - have.trim_start_matches(['\t', ' ']).len();
+    let (lead, rest) = have.split_at(tabs);
+    lead.contains('\t') && shown.strip_suffix(rest) == Some(&*lead.replace('\t', "  "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edit<'a>(old: &'a str, new: &'a str, all: bool) -> Replacement<'a> {
+        Replacement {
+            old: old.into(),
+            new: new.into(),
+            all,
+        }
+    }
+
+    #[test]
+    fn replacements_of_both_tools() {
+        let one = replacements(Raw::new(r#"{"old_string":"a","new_string":"b"}"#)).unwrap();
+        assert_eq!(one, [edit("a", "b", false)]);
+        let many = Raw::new(
+            r#"{"edits":[{"old_string":"a","new_string":"b","replace_all":true},{"old_string":"b","new_string":"c"}]}"#,
+        );
+        assert_eq!(
+            replacements(many).unwrap(),
+            [edit("a", "b", true), edit("b", "c", false)]
+        );
+        assert_eq!(replacements(Raw::new(r#"{"old_string":"a"}"#)), None);
+    }
+
+    #[test]
+    fn edits_replace_once_or_everywhere() {
+        assert_eq!(
+            replaced("aXbX", &edit("X", "-", false)).as_deref(),
+            Some("a-bX")
+        );
+        assert_eq!(
+            replaced("aXbX", &edit("X", "-", true)).as_deref(),
+            Some("a-b-")
+        );
+        assert_eq!(replaced("a", &edit("X", "-", false)), None);
+        assert_eq!(
+            replaced("", &edit("", "new", false)).as_deref(),
+            Some("new")
+        );
+    }
+
+    #[test]
+    fn nothing_in_place_of_a_line_takes_its_end_along() {
+        assert_eq!(
+            replaced("a\nb\nc\n", &edit("b", "", false)).as_deref(),
+            Some("a\nc\n")
+        );
+        assert_eq!(
+            replaced("a\nb", &edit("b", "", false)).as_deref(),
+            Some("a\n")
+        );
+        assert_eq!(
+            replaced("a\nb\n", &edit("b\n", "", false)).as_deref(),
+            Some("a\n")
+        );
+    }
+
+    #[test]
+    fn patches_are_compared_with_their_tabs() {
+        let patch = hunks(Raw::new(
+            r#"[{"oldStart":1,"oldLines":2,"newStart":1,"newLines":2,"lines":["   a","-b","+c","\\ No newline at end of file"]}]"#,
+        ))
+        .unwrap();
+        assert!(patch_fits(&patch, Some("\ta\nb"), Some("\ta\nc")));
+        assert!(!patch_fits(&patch, Some("\ta\nx"), None));
+        assert!(!patch_fits(&patch, None, Some("\ta\nb")));
+        assert!(!same_line("a", "  a"));
+    }
+}
