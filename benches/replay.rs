@@ -1,6 +1,8 @@
 //! How fast recordings load and replay, beside a bare parse of the same lines into
 //! `serde_json::Value`.
 
+#![allow(clippy::disallowed_methods, reason = "a bench measures wall time")]
+
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rehearsal::recording::{Source, read};
 use std::hint::black_box;
