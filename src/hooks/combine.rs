@@ -10,7 +10,7 @@ use serde_json::Value;
 pub struct PreOutcome {
     /// The strongest: deny, then defer, then ask, then allow.
     pub verdict: Option<Behavior>,
-    /// Of the first hook with that verdict.
+    /// Of the first hook with that verdict that gives one.
     pub reason: Option<String>,
     pub updated_input: Option<Value>,
     pub contexts: Vec<String>,
@@ -40,17 +40,21 @@ fn strength(behavior: Behavior) -> u8 {
 /// Combines pre-hooks, given in the order of registration. Only the winner of several
 /// rewrites may hang on which ended last, and only where the profile says so.
 pub fn combine_pre(runs: &[HookRun], winner: HookRewriteWinner) -> PreOutcome {
-    let mut outcome = PreOutcome::default();
-    for run in runs {
-        if let Some(behavior) = run.output.behavior
-            && outcome
-                .verdict
-                .is_none_or(|verdict| strength(behavior) > strength(verdict))
-        {
-            outcome.verdict = Some(behavior);
-            outcome.reason = run.output.reason.clone();
-        }
-    }
+    let said = runs.iter().filter_map(|run| run.output.behavior);
+    let verdict = said.max_by_key(|behavior| strength(*behavior));
+    let mut outcome = PreOutcome {
+        verdict,
+        reason: runs
+            .iter()
+            .filter(|run| verdict.is_some() && run.output.behavior == verdict)
+            .find_map(|run| {
+                run.output
+                    .reason
+                    .clone()
+                    .filter(|why| !why.trim().is_empty())
+            }),
+        ..PreOutcome::default()
+    };
     outcome.updated_input = rewrite(runs, winner, |run| run.output.updated_input.as_ref());
     outcome.contexts = runs
         .iter()

@@ -34,14 +34,25 @@ impl HookEvent {
     }
 }
 
-/// Events that settings may name and no part of this runtime raises yet.
+/// Events that settings may name and no part of this runtime raises yet (`semantics.md §2.1`).
 const NOT_YET: &[&str] = &[
+    "ConfigChange",
+    "CwdChanged",
+    "DirectoryAdded",
+    "Elicitation",
+    "ElicitationResult",
+    "FileChanged",
+    "InstructionsLoaded",
+    "MessageDisplay",
     "Notification",
     "PermissionDenied",
     "PermissionRequest",
     "PostCompact",
+    "PostModelSwitch",
     "PostToolBatch",
     "PreCompact",
+    "PreModelSwitch",
+    "PreSkillShellCommand",
     "SessionEnd",
     "SessionStart",
     "Setup",
@@ -49,7 +60,13 @@ const NOT_YET: &[&str] = &[
     "StopFailure",
     "SubagentStart",
     "SubagentStop",
+    "TaskCompleted",
+    "TaskCreated",
+    "TeammateIdle",
+    "UserPromptExpansion",
     "UserPromptSubmit",
+    "WorktreeCreate",
+    "WorktreeRemove",
 ];
 
 /// The time a handler has if its settings give none (`semantics.md §2.4`).

@@ -45,12 +45,17 @@ impl Output {
         let legacy = fields.behavior(&value, "decision", &["block", "approve"]);
         let go_on = fields.flag(&value, "continue");
         let stop_reason = fields.text(&value, "stopReason");
+        let modern_reason = fields.text(specific, "permissionDecisionReason");
+        let legacy_reason = fields.text(&value, "reason");
+        // Where both forms are used, the older may still forbid what the other allows.
+        let older_forbids = legacy == Some(Behavior::Deny) && modern != legacy;
+        let (behavior, reason) = match modern {
+            Some(_) if !older_forbids => (modern, modern_reason),
+            _ => (legacy, legacy_reason),
+        };
         let output = Output {
-            reason: match modern {
-                Some(_) => fields.text(specific, "permissionDecisionReason"),
-                None => fields.text(&value, "reason"),
-            },
-            behavior: modern.or(legacy),
+            behavior,
+            reason,
             updated_input: fields.object(specific, "updatedInput"),
             additional_context: fields.text(specific, "additionalContext"),
             updated_output: specific
@@ -141,6 +146,13 @@ mod tests {
     #[test]
     fn the_older_decision_is_understood() -> Result<(), String> {
         let read = Output::read("{\"decision\": \"block\", \"reason\": \"no\"}")?.ok_or("plain")?;
+        assert_eq!(
+            (read.behavior, read.reason.as_deref()),
+            (Some(Behavior::Deny), Some("no"))
+        );
+        let both = "{\"decision\": \"block\", \"reason\": \"no\", \
+                    \"hookSpecificOutput\": {\"permissionDecision\": \"allow\"}}";
+        let read = Output::read(both)?.ok_or("plain")?;
         assert_eq!(
             (read.behavior, read.reason.as_deref()),
             (Some(Behavior::Deny), Some("no"))

@@ -288,7 +288,9 @@ impl One {
             updated_input: None,
             ..output
         };
-        self.plain(2, Verdict::Block, output)
+        let mut run = self.plain(2, Verdict::Block, output);
+        run.notice = run.output.system_message.clone();
+        run
     }
 
     fn said(&self, code: i32, output: Output) -> HookRun {
