@@ -1,6 +1,6 @@
 //! Tools that a scenario defines: own ones, and those of MCP servers.
 
-use super::{Footprint, Outcome, Permit, Progress, ReadOnly, Tool, ToolCx};
+use super::{Footprint, Outcome, Permit, Progress, ReadOnly, RuleSubject, Tool, ToolCx};
 use crate::sim::{OpKind, Resource};
 use crate::wire::{Block, raw};
 use crate::words::Class;
@@ -212,6 +212,15 @@ impl Tool for CustomTool {
 
     fn max_result_chars(&self) -> Option<u64> {
         self.max_result_chars
+    }
+
+    /// `WebFetch(domain:…)` rules are about the URL; rules about other tools that have no
+    /// implementation here are by name.
+    fn rule_subject(&self, _cx: &ToolCx, input: &Value) -> RuleSubject {
+        match input["url"].as_str() {
+            Some(url) if self.name == "WebFetch" => RuleSubject::Url(url.to_owned()),
+            _ => RuleSubject::None,
+        }
     }
 
     async fn call(

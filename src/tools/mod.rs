@@ -1,7 +1,10 @@
 //! The tools: the trait that describes one, the pool that a run offers, and one
 //! file for each family of those that are built in.
 
+mod answers;
 mod apply;
+mod bash;
+mod below;
 mod changes;
 mod coerce;
 mod custom;
@@ -10,7 +13,11 @@ mod edit;
 mod fields;
 mod file_state;
 mod form;
+mod glob;
+mod grep;
+mod grep_lines;
 mod guard;
+mod ignored;
 mod lookup;
 mod matching;
 mod mcp;
@@ -21,6 +28,7 @@ mod page;
 mod patch;
 mod pool;
 mod ranges;
+mod rank;
 mod read;
 mod schema;
 mod session;
@@ -31,17 +39,27 @@ mod testing;
 #[cfg(test)]
 mod tests_files;
 #[cfg(test)]
+mod tests_other;
+#[cfg(test)]
 mod tests_pool;
 #[cfg(test)]
 mod tests_read;
+#[cfg(test)]
+mod tests_search;
+mod todo;
 mod tool;
+mod tool_search;
 pub mod units;
 mod write;
 
+pub use answers::{Answered, ToolAnswer, stand_in};
+pub use bash::Bash;
 pub use custom::{Annotations, CustomTool, McpOrigin, Returns, Scripted};
 pub use cx::{ToolCx, ToolEnv};
 pub use edit::{Edit, MultiEdit};
 pub use file_state::{FileState, FileStates, Origin, View};
+pub use glob::Glob;
+pub use grep::Grep;
 pub use lookup::{Unknown, normalized};
 pub use mcp::mcp_names;
 pub use outcome::{Outcome, ResultContent, error_text, stated_class};
@@ -50,16 +68,23 @@ pub use ranges::Ranges;
 pub use read::Read;
 pub use schema::{Complaint, Complaints, Group};
 pub use session::{Session, Todo, TodoStatus};
+pub use todo::TodoWrite;
 pub use tool::{Footprint, OwnVerdict, Permit, Progress, ReadOnly, Refusal, RuleSubject, Tool};
+pub use tool_search::ToolSearch;
 pub use write::Write;
 
 /// Every built-in tool, by name.
 pub fn builtin() -> Vec<std::sync::Arc<dyn Tool>> {
     use std::sync::Arc;
     vec![
+        Arc::new(Bash),
         Arc::new(Edit),
+        Arc::new(Glob),
+        Arc::new(Grep),
         Arc::new(MultiEdit),
         Arc::new(Read),
+        Arc::new(TodoWrite),
+        Arc::new(ToolSearch),
         Arc::new(Write),
     ]
 }

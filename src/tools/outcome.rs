@@ -41,7 +41,7 @@ pub struct Outcome {
     /// The structured result that post-hooks and transcripts get, if the tool has one.
     pub data: Option<Value>,
     /// What is wrong with the scenario, not with the call: a program that the virtual
-    /// shell lacks. The run reports it and fails; the model never learns of it.
+    /// shell lacks. The run reports it and fails, whatever the model makes of the result.
     pub complaint: Option<String>,
 }
 

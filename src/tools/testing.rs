@@ -22,11 +22,10 @@ pub struct Bench {
     pub env: Arc<ToolEnv>,
     calls: Arc<AtomicU32>,
     /// What was given to the shell, in order.
-    #[expect(dead_code, reason = "read once Bash is here")]
     pub ran: Arc<Mutex<Vec<Command>>>,
 }
 
-struct Nobody;
+pub struct Nobody;
 
 #[async_trait]
 impl Permit for Nobody {
@@ -54,11 +53,7 @@ impl Shell for Fake {
 }
 
 fn sim() -> Sim {
-    Sim::new(SimConfig {
-        strategy: Box::new(InOrder),
-        timed: true,
-        livelock_polls: 1_000_000,
-    })
+    Sim::new(SimConfig::new(InOrder))
 }
 
 impl Bench {
