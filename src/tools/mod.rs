@@ -34,18 +34,6 @@ mod schema;
 mod session;
 mod strict;
 mod target;
-#[cfg(test)]
-mod testing;
-#[cfg(test)]
-mod tests_files;
-#[cfg(test)]
-mod tests_other;
-#[cfg(test)]
-mod tests_pool;
-#[cfg(test)]
-mod tests_read;
-#[cfg(test)]
-mod tests_search;
 mod todo;
 mod tool;
 mod tool_search;
@@ -96,3 +84,16 @@ pub fn short_json(input: &serde_json::Value) -> String {
 
 /// How much of an input a summary shows.
 const SUMMARY_UNITS: u64 = 120;
+
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests_files;
+#[cfg(test)]
+mod tests_other;
+#[cfg(test)]
+mod tests_pool;
+#[cfg(test)]
+mod tests_read;
+#[cfg(test)]
+mod tests_search;

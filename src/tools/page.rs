@@ -71,6 +71,60 @@ impl Layout {
     }
 }
 
+/// A line of a content, or what is left of it.
+struct Line {
+    number: u64,
+    /// The first byte to show.
+    start: usize,
+    /// Where what is shown of it ends, a hidden carriage return left out.
+    visible: usize,
+    /// Where it ends, its line feed left out.
+    end: usize,
+    is_last: bool,
+    /// How many characters before `start` belong to it.
+    skipped: u64,
+}
+
+impl Line {
+    /// The line that begins at byte `at`, less its first `skip` characters; an error if
+    /// that leaves nothing of it.
+    fn at(content: &[u8], number: u64, at: usize, skip: u64, layout: Layout) -> Result<Line, Line> {
+        let end = memchr::memchr(b'\n', &content[at..]).map_or(content.len(), |i| at + i);
+        let is_last = end == content.len();
+        let visible = visible_end(content, at, end, is_last, layout.hide_cr);
+        let (bytes, skipped) = bytes_of_units(layout.unit, &content[at..visible], skip);
+        let line = Line {
+            number,
+            start: at + bytes,
+            visible,
+            end,
+            is_last,
+            skipped,
+        };
+        if skip > 0 && line.start >= visible {
+            Err(line)
+        } else {
+            Ok(line)
+        }
+    }
+
+    /// The next line; there is one unless this is the last.
+    fn following(&self, content: &[u8], layout: Layout) -> Line {
+        match Line::at(content, self.number + 1, self.end + 1, 0, layout) {
+            Ok(line) | Err(line) => line,
+        }
+    }
+
+    fn bytes<'a>(&self, content: &'a [u8]) -> &'a [u8] {
+        &content[self.start..self.visible]
+    }
+
+    /// Where it ends with its line feed, if it has one.
+    fn whole_end(&self) -> usize {
+        if self.is_last { self.end } else { self.end + 1 }
+    }
+}
+
 /// The page of `content` (without a byte order mark; `skipped` bytes of one came
 /// before it) that begins at `from`. A line end at the very end gives one more, empty line.
 pub(super) fn page(content: &[u8], skipped: usize, from: Start, layout: Layout) -> Paged {
@@ -81,110 +135,102 @@ pub(super) fn page(content: &[u8], skipped: usize, from: Start, layout: Layout) 
     if from.line > total_lines {
         return Paged::PastEnd { total_lines };
     }
-    let mut at = line_start(content, from.line);
-    let mut line = from.line;
-    let mut skip_units = from.unit;
+    let at = line_start(content, from.line);
+    let mut line = match Line::at(content, from.line, at, from.unit, layout) {
+        Ok(line) => line,
+        Err(line) if line.is_last => return Paged::PastEnd { total_lines },
+        // All of this line was left out.
+        Err(line) => line.following(content, layout),
+    };
     let mut page = Page {
         text: String::new(),
         content: String::new(),
-        first_line: line,
+        first_line: line.number,
         lines: 0,
         total_lines,
-        shown: at..at,
+        shown: line.start..line.start,
         next: None,
         piece_of_units: None,
         has_invalid_utf8: false,
     };
     let mut used = 0;
-    let count = |text: &str| units::count(layout.unit, text);
     loop {
-        let end = memchr::memchr(b'\n', &content[at..]).map_or(content.len(), |i| at + i);
-        let is_last = end == content.len();
-        let visible = visible_end(content, at, end, is_last, layout.hide_cr);
-        let (skipped_bytes, skipped_units) =
-            bytes_of_units(layout.unit, &content[at..visible], skip_units);
-        if skip_units > 0 && at + skipped_bytes >= visible {
-            // All of this line was shown before.
-            if is_last {
-                return Paged::PastEnd { total_lines };
-            }
-            (at, line, skip_units) = (end + 1, line + 1, 0);
-            page.first_line = line;
-            page.shown = at..at;
-            continue;
-        }
-        skip_units = skipped_units;
-        let start = at + skipped_bytes;
-        if page.lines == 0 {
-            page.shown = start..start;
-        }
-        let prefix = layout.number(line);
-        let shown = first_piece(layout.unit, &content[start..visible], u64::MAX);
-        let separator = u64::from(page.lines > 0);
-        let cost = separator + count(&prefix) + count(&shown.text);
-        let fits = layout.budget.is_none_or(|budget| used + cost <= budget);
-        if !fits && page.lines > 0 {
-            page.next = Some(Next {
-                line,
-                unit: 0,
-                max_lines: remaining(from.max_lines, page.lines),
-            });
-            break;
-        }
-        if page.lines > 0 {
-            page.text.push('\n');
-            page.content.push('\n');
-        }
-        page.text.push_str(&prefix);
-        page.lines += 1;
-        if !fits {
-            // A line longer than a page: a piece of it.
-            let room = layout
-                .budget
-                .map_or(u64::MAX, |budget| budget.saturating_sub(count(&prefix)));
-            let piece = first_piece(layout.unit, &content[start..visible], room.max(1));
-            page.has_invalid_utf8 |= piece.invalid;
-            page.text.push_str(&piece.text);
-            page.content.push_str(&piece.text);
-            page.shown.end = start + piece.bytes;
-            page.piece_of_units = Some(skip_units.saturating_add(count(&shown.text)));
-            page.next = Some(if start + piece.bytes >= visible && !is_last {
-                Next {
-                    line: line + 1,
+        let prefix = layout.number(line.number);
+        let shown = first_piece(layout.unit, line.bytes(content), u64::MAX);
+        let room = layout.budget.map_or(u64::MAX, |all| {
+            let separator = u64::from(page.lines > 0);
+            all.saturating_sub(used + separator + units::count(layout.unit, &prefix))
+        });
+        let chars = units::count(layout.unit, &shown.text);
+        if chars > room || (room == 0 && page.lines > 0) {
+            if page.lines > 0 {
+                page.next = Some(Next {
+                    line: line.number,
                     unit: 0,
-                    max_lines: remaining(from.max_lines, page.lines),
-                }
+                    max_lines: from.max_lines.map(|max| max - page.lines),
+                });
             } else {
-                Next {
-                    line,
-                    unit: skip_units + count(&piece.text),
-                    max_lines: from.max_lines,
-                }
-            });
-            if start + piece.bytes >= visible && is_last {
-                page.next = None;
+                let piece = first_piece(layout.unit, line.bytes(content), room.max(1));
+                page.add(&line, &prefix, &piece);
+                page.cut(&line, &piece, chars, from, layout);
             }
             break;
         }
-        used += cost;
-        page.has_invalid_utf8 |= shown.invalid;
-        page.text.push_str(&shown.text);
-        page.content.push_str(&shown.text);
-        page.shown.end = if is_last { end } else { end + 1 };
-        if skip_units > 0 {
-            page.piece_of_units = Some(skip_units.saturating_add(count(&shown.text)));
+        page.add(&line, &prefix, &shown);
+        page.shown.end = line.whole_end();
+        if line.skipped > 0 {
+            page.piece_of_units = Some(line.skipped + chars);
         }
-        if is_last || from.max_lines.is_some_and(|max| page.lines >= max) {
+        if line.is_last || from.max_lines.is_some_and(|max| page.lines >= max) {
             break;
         }
-        (at, line, skip_units) = (end + 1, line + 1, 0);
+        used = layout
+            .budget
+            .unwrap_or(0)
+            .saturating_sub(room - chars.min(room));
+        line = line.following(content, layout);
     }
     page.shown = page.shown.start + skipped..page.shown.end + skipped;
     Paged::Page(page)
 }
 
-fn remaining(max_lines: Option<u64>, shown: u64) -> Option<u64> {
-    max_lines.map(|max| max.saturating_sub(shown).max(1))
+impl Page {
+    /// Puts a line, or the piece of it that is shown, at the end of the page.
+    fn add(&mut self, line: &Line, prefix: &str, shown: &Shown) {
+        if self.lines > 0 {
+            self.text.push('\n');
+            self.content.push('\n');
+        }
+        self.text.push_str(prefix);
+        self.text.push_str(&shown.text);
+        self.content.push_str(&shown.text);
+        self.lines += 1;
+        self.shown.end = line.start + shown.bytes;
+        self.has_invalid_utf8 |= shown.invalid;
+    }
+
+    /// Says where the page goes on after a piece of a line that has `chars` characters left.
+    fn cut(&mut self, line: &Line, piece: &Shown, chars: u64, from: Start, layout: Layout) {
+        self.piece_of_units = Some(line.skipped + chars);
+        let is_rest = line.start + piece.bytes >= line.visible;
+        if is_rest {
+            self.shown.end = line.whole_end();
+        }
+        self.next = match (is_rest, line.is_last) {
+            (true, true) => None,
+            (true, false) if from.max_lines == Some(1) => None,
+            (true, false) => Some(Next {
+                line: line.number + 1,
+                unit: 0,
+                max_lines: from.max_lines.map(|max| max - 1),
+            }),
+            (false, _) => Some(Next {
+                line: line.number,
+                unit: line.skipped + units::count(layout.unit, &piece.text),
+                max_lines: from.max_lines,
+            }),
+        };
+    }
 }
 
 /// The byte at which line number `line` begins; it exists.

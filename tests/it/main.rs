@@ -12,6 +12,7 @@ mod sim;
 mod sim_guests;
 mod sim_programs;
 mod tidy;
+mod tools;
 mod trace;
 mod trace_events;
 mod wire;
