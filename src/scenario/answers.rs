@@ -1,12 +1,12 @@
 //! The lists of answers of a scenario: commands, user, classifier, hooks, tools.
 
 use super::complaint::{Complaint, Place};
-use super::fields::{Fields, MAX_INT, Placed, Reader};
+use super::fields::{Fields, Placed, Reader};
 use super::file_spec::{Content, read_content, read_paths, read_written};
 use super::keys;
 use super::matcher::Glob;
 use super::node::{Data, Node};
-use super::script::read_class;
+use super::script::{read_call_key, read_class};
 use crate::words::{Behavior, Class};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -16,8 +16,12 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer<T> {
     pub what: T,
-    /// How often at most; `None` is without limit.
-    pub times: Option<u64>,
+    /// The key path of the entry, as in `user[0]`.
+    pub label: String,
+    /// Whether the entry says what it answers; one that does not is used once.
+    pub has_matcher: bool,
+    /// How often at most; without it, an entry with a matcher has no limit.
+    pub times: Option<u32>,
     /// Whether it is no failure that the entry is never used.
     pub optional: bool,
     pub at: Place,
@@ -27,24 +31,15 @@ pub struct Answer<T> {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CallMatcher {
     pub tool: Option<Glob>,
-    /// Globs over single values of the input, by key; a value that is no string is
-    /// compared as its JSON.
-    pub input: BTreeMap<String, Glob>,
+    /// The call's id, or its number as text.
+    pub call: Option<Placed<String>>,
+    /// Over what the call is about: a path, a command, a URL, else its input as JSON.
+    pub input: Option<Glob>,
 }
 
 impl CallMatcher {
-    /// Whether the answer is for a call of `tool` with `input`.
-    pub fn matches(&self, tool: &str, input: &Value) -> bool {
-        self.tool.as_ref().is_none_or(|glob| glob.matches(tool))
-            && self.input.iter().all(|(key, glob)| match input.get(key) {
-                Some(Value::String(text)) => glob.matches(text),
-                Some(other) => glob.matches(&other.to_string()),
-                None => false,
-            })
-    }
-
     fn is_empty(&self) -> bool {
-        self.tool.is_none() && self.input.is_empty()
+        self.tool.is_none() && self.call.is_none() && self.input.is_none()
     }
 }
 
@@ -67,24 +62,29 @@ pub struct CommandAnswer {
 pub struct UserAnswerSpec {
     pub matcher: CallMatcher,
     pub reply: UserSays,
-    pub latency_ms: u64,
+    /// Virtual milliseconds from the question to the reply.
+    pub think_ms: u64,
 }
 
 /// A reply of the user.
 #[derive(Debug, Clone, PartialEq)]
 pub enum UserSays {
     /// Yes, perhaps to another input than the one asked for.
-    Allow { updated_input: Option<Value> },
-    /// Yes, and do not ask again in this session.
-    AllowAlways,
-    Deny { comment: Option<String> },
+    Allow {
+        updated_input: Option<Value>,
+    },
+    /// Yes, also to what is alike until the session ends.
+    Always,
+    Deny {
+        comment: Option<String>,
+    },
 }
 
 /// What the permission classifier says.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClassifierAnswer {
     pub matcher: CallMatcher,
-    pub answer: Behavior,
+    pub verdict: Behavior,
     pub reason: Option<String>,
     pub latency_ms: u64,
 }
@@ -114,9 +114,24 @@ pub enum HookEnds {
 /// What a tool returns without being run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolAnswer {
-    pub matcher: CallMatcher,
+    pub tool: Option<Glob>,
+    /// Globs over single values of the input, by key; a value that is no string is
+    /// compared as its JSON.
+    pub input: BTreeMap<String, Glob>,
     pub gives: Gives,
     pub latency_ms: u64,
+}
+
+impl ToolAnswer {
+    /// Whether the answer is for a call of `tool` with `input`.
+    pub fn matches(&self, tool: &str, input: &Value) -> bool {
+        self.tool.as_ref().is_none_or(|glob| glob.matches(tool))
+            && self.input.iter().all(|(key, glob)| match input.get(key) {
+                Some(Value::String(text)) => glob.matches(text),
+                Some(other) => glob.matches(&other.to_string()),
+                None => false,
+            })
+    }
 }
 
 /// What a scripted tool gives.
@@ -133,29 +148,47 @@ pub enum Gives {
     Panics(String),
 }
 
-/// Reads one list of answers.
+/// Reads one list of answers; `list` is its key path.
 pub(super) fn read_list<T>(
     r: &mut Reader,
     node: Option<&Node>,
-    of: &str,
+    list: &str,
     read: impl Fn(&mut Reader, &Node) -> Option<Answer<T>>,
 ) -> Vec<Answer<T>> {
     let Some(node) = node else {
         return Vec::new();
     };
-    let items = r.list(node, of).unwrap_or_default();
-    items.iter().filter_map(|n| read(r, n)).collect()
+    let mut answers = Vec::new();
+    for (i, item) in r
+        .list(node, "answers")
+        .unwrap_or_default()
+        .iter()
+        .enumerate()
+    {
+        if let Some(mut answer) = read(r, item) {
+            answer.label = format!("{list}[{i}]");
+            answers.push(answer);
+        }
+    }
+    answers
 }
 
 /// `times` and `optional`, and the rest of an answer.
-fn answer<T>(r: &mut Reader, mut f: Fields<'_>, matches: bool, what: Option<T>) -> Option<Answer<T>> {
-    let times = f.get("times").and_then(|n| r.int(n, 1, MAX_INT));
+fn answer<T>(
+    r: &mut Reader,
+    mut f: Fields<'_>,
+    has_matcher: bool,
+    what: Option<T>,
+) -> Option<Answer<T>> {
+    let times = f.get("times").and_then(|n| r.int(n, 1, keys::MAX_TIMES));
     let optional = f.bool(r, "optional").unwrap_or(false);
     let at = f.at.clone();
     f.done();
     Some(Answer {
         what: what?,
-        times: times.or(if matches { None } else { Some(1) }),
+        label: String::new(),
+        has_matcher,
+        times: times.and_then(|times| u32::try_from(times).ok()),
         optional,
         at,
     })
@@ -164,7 +197,8 @@ fn answer<T>(r: &mut Reader, mut f: Fields<'_>, matches: bool, what: Option<T>) 
 fn read_matcher(r: &mut Reader, f: &mut Fields<'_>) -> CallMatcher {
     CallMatcher {
         tool: f.get("tool").and_then(|n| Glob::read(r, n)),
-        input: Glob::read_map(r, f.get("input")),
+        call: f.get("call").and_then(|n| read_call_key(r, n)),
+        input: f.get("input").and_then(|n| Glob::read(r, n)),
     }
 }
 
@@ -202,7 +236,7 @@ pub(super) fn read_user(r: &mut Reader, node: &Node) -> Option<Answer<UserAnswer
             "allow" => Some(UserSays::Allow {
                 updated_input: None,
             }),
-            "allow_always" => Some(UserSays::AllowAlways),
+            "always" => Some(UserSays::Always),
             "deny" => Some(UserSays::Deny { comment: None }),
             _ => None,
         })
@@ -231,16 +265,16 @@ pub(super) fn read_user(r: &mut Reader, node: &Node) -> Option<Answer<UserAnswer
             "`updated_input` only beside `answer: allow`",
         ));
     }
-    let latency_ms = f.ms(r, "latency_ms").unwrap_or(0);
+    let think_ms = f.ms(r, "think_ms").unwrap_or(0);
     let matches = !matcher.is_empty();
     let what = says.map(|reply| UserAnswerSpec {
         matcher,
         reply: match reply {
             UserSays::Allow { .. } => UserSays::Allow { updated_input },
             UserSays::Deny { .. } => UserSays::Deny { comment },
-            always => always,
+            UserSays::Always => UserSays::Always,
         },
-        latency_ms,
+        think_ms,
     });
     answer(r, f, matches, what)
 }
@@ -248,8 +282,8 @@ pub(super) fn read_user(r: &mut Reader, node: &Node) -> Option<Answer<UserAnswer
 pub(super) fn read_classifier(r: &mut Reader, node: &Node) -> Option<Answer<ClassifierAnswer>> {
     let mut f = r.fields(node, &keys::CLASSIFIER)?;
     let matcher = read_matcher(r, &mut f);
-    let words = keys::classifier_answers();
-    let said = f.get("answer").and_then(|n| {
+    let words = keys::verdicts();
+    let said = f.get("verdict").and_then(|n| {
         r.word(n, &words, |word| {
             words
                 .contains(&word)
@@ -260,9 +294,9 @@ pub(super) fn read_classifier(r: &mut Reader, node: &Node) -> Option<Answer<Clas
     let reason = f.text(r, "reason");
     let latency_ms = f.ms(r, "latency_ms").unwrap_or(0);
     let matches = !matcher.is_empty();
-    let what = said.map(|answer| ClassifierAnswer {
+    let what = said.map(|verdict| ClassifierAnswer {
         matcher,
-        answer,
+        verdict,
         reason,
         latency_ms,
     });
@@ -304,13 +338,15 @@ pub(super) fn read_hook(r: &mut Reader, node: &Node, cwd: &str) -> Option<Answer
 
 pub(super) fn read_tool_answer(r: &mut Reader, node: &Node) -> Option<Answer<ToolAnswer>> {
     let mut f = r.fields(node, &keys::TOOL_ANSWER)?;
-    let matcher = read_matcher(r, &mut f);
+    let tool = f.get("tool").and_then(|n| Glob::read(r, n));
+    let input = Glob::read_map(r, f.get("input"));
     f.only_one(r, &["returns", "fails"], true);
     let gives = read_gives(r, f.get("returns"), f.get("fails"));
     let latency_ms = f.ms(r, "latency_ms").unwrap_or(0);
-    let matches = !matcher.is_empty();
+    let matches = tool.is_some() || !input.is_empty();
     let what = gives.map(|gives| ToolAnswer {
-        matcher,
+        tool,
+        input,
         gives,
         latency_ms,
     });

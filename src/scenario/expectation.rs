@@ -141,6 +141,13 @@ pub(super) fn read_expect(r: &mut Reader, node: &Node, cwd: &str) -> Option<Expe
     let turns = count(r, "turns");
     let prompts = count(r, "prompts");
     let never = read_events(r, f.get("never"));
+    for event in never.iter().filter(|event| event.times.is_some()) {
+        r.complain(Complaint::error(
+            &event.at,
+            "`times` of an event that must not occur",
+            "`times` only below `events`",
+        ));
+    }
     let events = read_events(r, f.get("events"));
     f.done();
     Some(Expect {
@@ -296,10 +303,7 @@ fn read_file(r: &mut Reader, entry: &Entry, cwd: &str) -> Option<ExpectedFile> {
     {
         facts.push(fact(n, FileFact::Content(Content::Bytes(bytes))));
     }
-    for (name, yes) in [
-        ("unchanged", FileFact::Unchanged),
-        ("dir", FileFact::Dir),
-    ] {
+    for (name, yes) in [("unchanged", FileFact::Unchanged), ("dir", FileFact::Dir)] {
         if let Some(n) = f.get(name) {
             match r.bool(n) {
                 Some(true) => facts.push(fact(n, yes)),
@@ -353,7 +357,7 @@ fn read_events(r: &mut Reader, node: Option<&Node>) -> Vec<ExpectedEvent> {
 
 fn read_event(r: &mut Reader, node: &Node) -> Option<ExpectedEvent> {
     let names = keys::events();
-    let mut name = |r: &mut Reader, n: &Node| {
+    let name = |r: &mut Reader, n: &Node| {
         r.word(n, &names, |word| {
             names.contains(&word).then(|| word.to_owned())
         })

@@ -230,7 +230,10 @@ impl Reader {
             None if entry.key == "<<" => {
                 complaint.hint("merge keys are not read; use an alias, or `include`")
             }
-            None => complaint.hint(format!("the keys are: {}", names().collect::<Vec<_>>().join(", "))),
+            None => complaint.hint(format!(
+                "the keys are: {}",
+                names().collect::<Vec<_>>().join(", ")
+            )),
         };
         self.complain(complaint);
     }

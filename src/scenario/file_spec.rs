@@ -63,11 +63,7 @@ impl Content {
 }
 
 /// Reads `files`: paths from `cwd`, each once, none below a file.
-pub(super) fn read_files(
-    r: &mut Reader,
-    node: &Node,
-    cwd: &str,
-) -> BTreeMap<String, FileSpec> {
+pub(super) fn read_files(r: &mut Reader, node: &Node, cwd: &str) -> BTreeMap<String, FileSpec> {
     let mut files: BTreeMap<String, FileSpec> = BTreeMap::new();
     for entry in r.map(node, "paths and contents").unwrap_or_default() {
         let path = crate::world::normalize(cwd, &entry.key);
@@ -159,7 +155,11 @@ fn read_file(r: &mut Reader, node: &Node, folder: bool) -> Option<FileSpec> {
         (None, Some(size), ..) if !folder => FileContent::Sparse(size),
         (None, None, Some(target), _) if !folder => FileContent::Symlink(target),
         (None, None, None, Some((Some(false), n))) => {
-            r.complain(Complaint::error(&n.at, "dir: false", "dir: true, or a content"));
+            r.complain(Complaint::error(
+                &n.at,
+                "dir: false",
+                "dir: true, or a content",
+            ));
             return None;
         }
         (None, None, None, Some((Some(true), _))) => FileContent::Dir,
@@ -167,8 +167,12 @@ fn read_file(r: &mut Reader, node: &Node, folder: bool) -> Option<FileSpec> {
         (None, None, None, _) => return None,
         _ => {
             r.complain(
-                Complaint::error(&node.at, "a content for a folder", "`mode` or `mtime` at most")
-                    .hint("drop the / at the end of the path if a file is meant"),
+                Complaint::error(
+                    &node.at,
+                    "a content for a folder",
+                    "`mode` or `mtime` at most",
+                )
+                .hint("drop the / at the end of the path if a file is meant"),
             );
             return None;
         }
@@ -188,6 +192,13 @@ fn read_content_keys(r: &mut Reader, f: &mut super::fields::Fields<'_>) -> Optio
     let times_at = f.get("times");
     let times = times_at.and_then(|n| r.int(n, 0, MAX_INT));
     let base64 = f.get("base64").and_then(|n| read_base64(r, n));
+    if let (Some(node), None) = (times_at, f.get("repeat")) {
+        r.complain(Complaint::error(
+            &node.at,
+            "`times` without `repeat`",
+            "a text to repeat",
+        ));
+    }
     match (text, repeat, base64) {
         (Some(text), ..) => Some(Content::text(&text)),
         (None, Some(text), _) => {
@@ -215,16 +226,7 @@ fn read_content_keys(r: &mut Reader, f: &mut super::fields::Fields<'_>) -> Optio
             }
             Some(Content::Repeat { text, times })
         }
-        (None, None, bytes) => {
-            if let (Some(node), None) = (times_at, f.get("repeat")) {
-                r.complain(Complaint::error(
-                    &node.at,
-                    "`times` without `repeat`",
-                    "a text to repeat",
-                ));
-            }
-            bytes.map(Content::Bytes)
-        }
+        (None, None, bytes) => bytes.map(Content::Bytes),
     }
 }
 

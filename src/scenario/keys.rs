@@ -5,11 +5,15 @@ use super::fields::MAX_INT;
 use super::keys_expect::EXPECT;
 use super::keys_script::{MOMENT, TURN};
 use super::shape::{Kind, Shape, key};
+use crate::profile::{Invariant, Profile};
 use crate::words::{Behavior, Class, Policy, Step};
 
 pub(super) const MODE_PATTERN: &str = "^[0-7]{3,4}$";
-pub(super) const DATE_TIME_PATTERN: &str = r"^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$";
+pub(super) const DATE_TIME_PATTERN: &str =
+    r"^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$";
 const BASE64_PATTERN: &str = r"^[A-Za-z0-9+/\s]*=?=?\s*$";
+/// The most uses of one answer.
+pub(super) const MAX_TIMES: u64 = u32::MAX as u64;
 const LATENCY: &str = "Virtual milliseconds it takes.";
 const OPTIONAL: &str = "Whether it is no failure that the entry is never used.";
 const TIMES: &str = "How often the entry may be used; without it, any number of times if the entry has a matcher, else once.";
@@ -38,6 +42,14 @@ pub(super) fn behaviors() -> Vec<&'static str> {
     Behavior::ALL.iter().map(|b| b.as_str()).collect()
 }
 
+pub(super) fn invariants() -> Vec<&'static str> {
+    Invariant::ALL.iter().map(|i| i.as_str()).collect()
+}
+
+pub(super) fn profiles() -> Vec<&'static str> {
+    Profile::names()
+}
+
 pub(super) fn snapshot_levels() -> Vec<&'static str> {
     vec!["none", "calls", "steps", "ops"]
 }
@@ -48,15 +60,14 @@ macro_rules! scenario_keys {
     ($($first:expr),* ; $($last:expr),*) => {
         &[
             $($first,)*
-            key("profile", Kind::Text, "The named set of semantic parameters to run under.", "seed"),
-            key("semantics", Kind::Map(&Kind::Scalar), "Single parameters of the profile, set otherwise.", "{recheck_before_write: true}"),
+            key("profile", Kind::Words(profiles), "The named set of semantic parameters to run under.", "seed"),
+            key("semantics", Kind::Map(&Kind::Json), "Single parameters of the profile, set otherwise.", "{recheck_before_write: true}"),
             key("seed", Kind::Int(0, MAX_INT), "The seed of every random choice.", "0"),
             key("cwd", Kind::Pattern("^/"), "The folder the agent works in; absolute.", "/work"),
             key("start_time", Kind::Pattern(DATE_TIME_PATTERN), "What the world's clock reads at the beginning.", "2026-01-01T00:00:00Z"),
             key("fs", Kind::Shape(&FS), "Settings of the file system in memory.", "{case_sensitive: true, mtime_granularity_ms: 1}"),
             key("files", Kind::Map(&Kind::Any(&[Kind::Text, Kind::Shape(&FILE)])), "What the world holds, by path; a text is the content, a path ending in / a folder.", r#"{notes.txt: "one\ntwo\n", empty/: {}}"#),
             key("files_from", Kind::OneOrMany(&Kind::Text), "Folders beside the scenario whose files the world holds too, below cwd; `files` wins.", "project/"),
-            key("include", Kind::OneOrMany(&Kind::Text), "Scenario files whose keys stand in for those that this one does not have.", "common.yaml"),
             key("env", Kind::Map(&Kind::Scalar), "Environment variables of commands and hooks; HOME is what ~ stands for.", "{HOME: /home/user, CI: 1}"),
             key("settings", Kind::Any(&[Kind::Text, Kind::Object]), "Settings by source (user, project, local, cli, managed), each an object or the path of a file or folder; a plain object is `project`.", r#"{project: {permissions: {allow: ["Edit(notes.txt)"]}}}"#),
             key("flags", Kind::Map(&Kind::Bool), "Feature flags by name.", "{fork_subagent: true}"),
@@ -65,7 +76,7 @@ macro_rules! scenario_keys {
             key("hooks", Kind::Shape(&HOOKS), "How hooks end, instead of running their commands.", r#"{answers: [{event: PreToolUse, exit: 2, stderr: not today}]}"#),
             key("latency_ms", Kind::Map(&Kind::Int(0, MAX_INT)), "Virtual milliseconds by tool name, and `model` for a response.", "{Read: 5, model: 100}"),
             key("user", Kind::List(&Kind::Shape(&USER)), "What the user answers when asked for permission.", "[{tool: Edit, answer: allow}]"),
-            key("classifier", Kind::List(&Kind::Shape(&CLASSIFIER)), "What the permission classifier says.", "[{tool: Bash, answer: deny, reason: reaches the network}]"),
+            key("classifier", Kind::List(&Kind::Shape(&CLASSIFIER)), "What the permission classifier says.", "[{tool: Bash, verdict: deny, reason: reaches the network}]"),
             key("max_turns", Kind::Int(1, 1_000_000), "After how many responses the agent stops.", "50"),
             key("prompt", Kind::OneOrMany(&Kind::Text), "What the user says; of a list, the next when the agent stops.", "Fix the note."),
             key("model", Kind::List(&Kind::Shape(&TURN)), "What the model answers, turn by turn.", "[{calls: [{Read: {file_path: notes.txt}}]}, {say: Done.}]"),
@@ -74,7 +85,7 @@ macro_rules! scenario_keys {
             key("policy", Kind::Words(policies), "How the calls of one message are scheduled.", "waves"),
             key("max_concurrency", Kind::Int(1, 10_000), "How many calls may be in flight together.", "10"),
             key("expect", Kind::Shape(&EXPECT), "What must come of it; at least the step and the class of one call.", r#"{calls: {"1": {step: post_hook, class: ok}}}"#),
-            key("invariants_off", Kind::List(&Kind::Words(super::invariants)), "Invariants that are not checked here.", "[no_lost_update]"),
+            key("invariants_off", Kind::List(&Kind::Words(invariants)), "Invariants that are not checked here.", "[no_lost_update]"),
             key("snapshot", Kind::Words(snapshot_levels), "How much of the trace the snapshot shows.", "steps"),
             key("constraints", Kind::Json, "Which operations must be granted before which, as a shrunk counterexample states it.", "[]").not_yet(),
             key("faults", Kind::Json, "Faults of the world, as a shrunk counterexample states them.", "[]").not_yet(),
@@ -95,6 +106,7 @@ pub(super) static SCENARIO: Shape = Shape {
     keys: scenario_keys!(
         key("rehearsal", Kind::Int(1, 1), "The version of this format.", "1").required(),
         key("name", Kind::Text, "What happens, in a few words.", "an edit is refused after an outside change").required();
+        key("include", Kind::OneOrMany(&Kind::Text), "Scenario files whose keys stand in for those that this one does not have.", "common.yaml"),
         key("cases", Kind::List(&Kind::Shape(&CASE)), "Variants, each of which replaces whole keys of the scenario.", "[{name: without the outside change, outside: []}]")
     ),
 };
@@ -116,6 +128,7 @@ pub(super) static FS: Shape = Shape {
         key("case_sensitive", Kind::Bool, "Whether names that differ in case are different files.", "true"),
         key("mtime_granularity_ms", Kind::Int(1, 86_400_000), "To what milliseconds modification times are cut.", "1"),
         key("capacity_bytes", Kind::Int(0, MAX_INT), "How many bytes of content fit.", "1048576"),
+        key("superuser", Kind::Bool, "Whether permission bits bind nobody.", "false"),
     ],
 };
 
@@ -237,7 +250,7 @@ pub(super) static TOOL_ANSWER: Shape = Shape {
         key("returns", RETURNS, "What it returns: a text or content blocks.", "page text"),
         key("fails", Kind::Shape(&FAILS), "How it fails, instead of returning.", "{class: network, text: no route}"),
         key("latency_ms", Kind::Int(0, MAX_INT), LATENCY, "80"),
-        key("times", Kind::Int(1, MAX_INT), TIMES, "1"),
+        key("times", Kind::Int(1, MAX_TIMES), TIMES, "1"),
         key("optional", Kind::Bool, OPTIONAL, "true"),
     ],
 };
@@ -254,7 +267,7 @@ pub(super) static COMMAND: Shape = Shape {
         key("latency_ms", Kind::Int(0, MAX_INT), LATENCY, "900"),
         key("writes", Kind::Map(&WRITTEN), "Files that it writes.", r#"{target/ok: ""}"#),
         key("removes", Kind::OneOrMany(&Kind::Text), "Files that it removes.", "[target/old]"),
-        key("times", Kind::Int(1, MAX_INT), TIMES, "1"),
+        key("times", Kind::Int(1, MAX_TIMES), TIMES, "1"),
         key("optional", Kind::Bool, OPTIONAL, "true"),
     ],
 };
@@ -275,37 +288,43 @@ pub(super) static HOOK_ANSWER: Shape = Shape {
         key("command", Kind::Text, "A glob over the hook's command.", r#""lint*""#),
         key("tool", Kind::Text, "A glob over the name of the call's tool.", "Edit"),
         key("exit", Kind::Int(0, 255), "Its exit code.", "2"),
-        key("stdout", Kind::Any(&[Kind::Text, Kind::Object]), "What it writes to its output; an object is written as JSON.", "{decision: block, reason: no}"),
+        key("stdout", Kind::Any(&[Kind::Text, Kind::Object]), "What it writes to its output; an object is written as JSON.", "{decision: block, reason: not today}"),
         key("stderr", Kind::Text, "What it writes to its error output.", "not today"),
         key("writes", Kind::Map(&WRITTEN), "Files that it writes.", r#"{notes.txt: "formatted\n"}"#),
         key("latency_ms", Kind::Int(0, MAX_INT), LATENCY, "20"),
         key("cannot_start", Kind::Bool, "Whether it cannot even be started.", "true"),
-        key("times", Kind::Int(1, MAX_INT), TIMES, "1"),
+        key("times", Kind::Int(1, MAX_TIMES), TIMES, "1"),
         key("optional", Kind::Bool, OPTIONAL, "true"),
     ],
 };
 
 pub(super) fn user_replies() -> Vec<&'static str> {
-    vec!["allow", "allow_always", "deny"]
+    vec!["allow", "always", "deny"]
 }
+
+const TOOL_GLOB: &str = "A glob over the tool's name.";
+const CALL_NAME: &str = "The call's id or number.";
+const SUBJECT_GLOB: &str =
+    "A glob over what the call is about: a path, a command, a URL, else the input as JSON.";
 
 #[rustfmt::skip]
 pub(super) static USER: Shape = Shape {
     name: "user_answer",
     what: "an answer of the user",
     keys: &[
-        key("tool", Kind::Text, "A glob over the tool's name.", "Edit"),
-        key("input", Kind::Map(&Kind::Scalar), "Globs over single values of the input.", r#"{file_path: "*.txt"}"#),
-        key("answer", Kind::Words(user_replies), "What the user says.", "allow").required(),
+        key("tool", Kind::Text, TOOL_GLOB, "Edit"),
+        key("call", Kind::Scalar, CALL_NAME, "toolu_edit"),
+        key("input", Kind::Text, SUBJECT_GLOB, r#""*.txt""#),
+        key("answer", Kind::Words(user_replies), "What the user says; `always` is also for what is alike until the session ends.", "allow").required(),
         key("comment", Kind::Text, "What the user says beside a refusal; the model is told.", "not this file"),
         key("updated_input", Kind::Object, "The input that the user allows instead of the one asked for.", "{command: ls}"),
-        key("latency_ms", Kind::Int(0, MAX_INT), "Virtual milliseconds until the user answers.", "3000"),
-        key("times", Kind::Int(1, MAX_INT), TIMES, "1"),
+        key("think_ms", Kind::Int(0, MAX_INT), "Virtual milliseconds from the question to the answer.", "3000"),
+        key("times", Kind::Int(1, MAX_TIMES), TIMES, "1"),
         key("optional", Kind::Bool, OPTIONAL, "true"),
     ],
 };
 
-pub(super) fn classifier_answers() -> Vec<&'static str> {
+pub(super) fn verdicts() -> Vec<&'static str> {
     vec!["allow", "ask", "deny"]
 }
 
@@ -314,12 +333,13 @@ pub(super) static CLASSIFIER: Shape = Shape {
     name: "classifier_answer",
     what: "an answer of the classifier",
     keys: &[
-        key("tool", Kind::Text, "A glob over the tool's name.", "Bash"),
-        key("input", Kind::Map(&Kind::Scalar), "Globs over single values of the input.", r#"{command: "curl *"}"#),
-        key("answer", Kind::Words(classifier_answers), "What it says.", "deny").required(),
+        key("tool", Kind::Text, TOOL_GLOB, "Bash"),
+        key("call", Kind::Scalar, CALL_NAME, "toolu_edit"),
+        key("input", Kind::Text, SUBJECT_GLOB, r#""curl *""#),
+        key("verdict", Kind::Words(verdicts), "What it says.", "deny").required(),
         key("reason", Kind::Text, "Why.", "reaches the network"),
         key("latency_ms", Kind::Int(0, MAX_INT), LATENCY, "200"),
-        key("times", Kind::Int(1, MAX_INT), TIMES, "1"),
+        key("times", Kind::Int(1, MAX_TIMES), TIMES, "1"),
         key("optional", Kind::Bool, OPTIONAL, "true"),
     ],
 };

@@ -29,7 +29,10 @@ pub(super) fn fault_names() -> Vec<&'static str> {
     NAMED_FAULTS.iter().map(|(name, _)| *name).collect()
 }
 
-const CALL_KIND: Kind = Kind::Any(&[Kind::Shape(&CALL), Kind::Single(&Kind::Json)]);
+const CALL_KIND: Kind = Kind::Any(&[
+    Kind::Shape(&CALL),
+    Kind::Single(&Kind::Json, &["tool", "id", "input", "raw_input"]),
+]);
 
 #[rustfmt::skip]
 pub(super) static TURN: Shape = Shape {
@@ -37,8 +40,9 @@ pub(super) static TURN: Shape = Shape {
     what: "a turn",
     keys: &[
         key("when", Kind::Shape(&WHEN), "The turn is taken if a result is so, by class or tool, never by text.", "{result: toolu_edit, class: stale}"),
+        key("thinking", Kind::Text, "What the model thinks first.", "The note is short."),
         key("say", Kind::OneOrMany(&Kind::Text), "What the model says before its calls.", "I will read it first."),
-        key("blocks", Kind::List(&Kind::Object), "Content blocks as the API gives them, before what it says.", "[{type: thinking, thinking: hm, signature: c2ln}]"),
+        key("blocks", Kind::List(&Kind::Object), "Content blocks as the API gives them, between what it says and its calls.", "[{type: redacted_thinking, data: c2ln}]"),
         key("calls", Kind::List(&CALL_KIND), "What the model calls; several are one batch.", "[{Read: {file_path: notes.txt}}]"),
         key("stop", Kind::Words(stop_reasons), "Why it stops; tool_use if there are calls, else end_turn.", "end_turn"),
         key("else", Kind::Shape(&TURN), "What the model does if `when` is not so.", "{say: Done.}"),

@@ -27,13 +27,13 @@ impl Glob {
     }
 
     /// The pattern as it was written.
-    pub fn pattern(&self) -> &str {
+    pub fn as_str(&self) -> &str {
         self.0.glob().glob()
     }
 
     /// Whether the glob matches one text only: itself.
     pub fn is_literal(&self) -> bool {
-        !self.pattern().contains(['*', '?', '[', '{', '\\'])
+        !self.as_str().contains(['*', '?', '[', '{', '\\'])
     }
 
     pub(super) fn read(r: &mut Reader, node: &Node) -> Option<Glob> {
@@ -41,9 +41,7 @@ impl Glob {
         match Glob::new(&pattern) {
             Ok(glob) => Some(glob),
             Err(why) => {
-                r.complain(
-                    Complaint::error(&node.at, quoted(&pattern), "a glob").hint(why),
-                );
+                r.complain(Complaint::error(&node.at, quoted(&pattern), "a glob").hint(why));
                 None
             }
         }
@@ -64,13 +62,13 @@ impl Glob {
 
 impl PartialEq for Glob {
     fn eq(&self, other: &Glob) -> bool {
-        self.pattern() == other.pattern()
+        self.as_str() == other.as_str()
     }
 }
 
 impl fmt::Debug for Glob {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Glob({:?})", self.pattern())
+        write!(f, "Glob({:?})", self.as_str())
     }
 }
 

@@ -15,9 +15,11 @@ pub struct Turn {
     pub at: Place,
     /// Taken if so; otherwise `otherwise` is, or the turn is passed over.
     pub when: Option<When>,
+    /// Comes before everything else.
+    pub thinking: Option<String>,
     /// Texts, each a block of its own.
     pub say: Vec<String>,
-    /// Content blocks as the API gives them; they come before the texts.
+    /// Content blocks as the API gives them, between the texts and the calls.
     pub blocks: Vec<Value>,
     pub calls: Vec<ScriptedCall>,
     /// A stop reason; `tool_use` if there are calls, else `end_turn`.
@@ -113,6 +115,7 @@ pub(super) fn read_turn(r: &mut Reader, node: &Node) -> Option<Turn> {
     let mut f = r.fields(node, &keys::TURN)?;
     let when_at = f.get("when");
     let when = when_at.and_then(|n| read_when(r, n));
+    let thinking = f.text(r, "thinking");
     let say = read_texts(r, f.get("say"));
     let blocks = f
         .get("blocks")
@@ -153,6 +156,7 @@ pub(super) fn read_turn(r: &mut Reader, node: &Node) -> Option<Turn> {
     Some(Turn {
         at: node.at.clone(),
         when,
+        thinking,
         say,
         blocks,
         calls,
@@ -191,10 +195,7 @@ fn read_call(r: &mut Reader, node: &Node) -> Option<ScriptedCall> {
                 format!("{} among other keys", ticked(&tool.key)),
                 "one key, the tool, or `tool` with `id`, `input`, `raw_input`",
             )
-            .hint(format!(
-                "write {{tool: {}, id: …, input: {{…}}}}",
-                tool.key
-            )),
+            .hint(format!("write {{tool: {}, id: …, input: {{…}}}}", tool.key)),
         );
         return None;
     }
@@ -318,9 +319,7 @@ fn read_fault(r: &mut Reader, node: &Node) -> Option<Fault> {
     let kind = f.text(r, "kind");
     let message = f.text(r, "message");
     let retry_after_s = f.get("retry_after_s").and_then(|n| r.int(n, 0, 86_400));
-    let cut = f
-        .get("cut_after_events")
-        .and_then(|n| r.int(n, 0, MAX_INT));
+    let cut = f.get("cut_after_events").and_then(|n| r.int(n, 0, MAX_INT));
     f.done();
     match (status.and_then(|s| u16::try_from(s).ok()), cut) {
         (Some(status), _) => Some(Fault::Api {

@@ -53,8 +53,8 @@ pub(super) enum Kind {
     OneOrMany(&'static Kind),
     /// Keys that the author chooses.
     Map(&'static Kind),
-    /// Exactly one key that the author chooses.
-    Single(&'static Kind),
+    /// Exactly one key that the author chooses, none of these.
+    Single(&'static Kind, &'static [&'static str]),
     Shape(&'static Shape),
     Any(&'static [Kind]),
 }
@@ -94,18 +94,22 @@ impl Shape {
 }
 
 /// The word of `words` that `typed` was probably meant to be.
-pub(super) fn nearest<'w>(typed: &str, words: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
+pub(super) fn nearest<'w>(
+    typed: &str,
+    words: impl IntoIterator<Item = &'w str>,
+) -> Option<&'w str> {
     let typed_lower = typed.to_lowercase();
     words
         .into_iter()
-        .map(|word| (edits(&typed_lower, &word.to_lowercase()), word))
-        .filter(|(slips, word)| {
-            let longer = word.chars().count().max(typed.chars().count());
-            // A third of the word may be wrong, and at most three letters.
-            *slips <= 3 && slips * 3 <= longer
+        .map(|word| {
+            let (typed, meant) = (typed.chars().count(), word.chars().count());
+            let slips = edits(&typed_lower, &word.to_lowercase());
+            (slips, typed.abs_diff(meant), typed.max(meant), word)
         })
+        // A third of the word may be wrong, and at most three letters.
+        .filter(|(slips, _, longer, _)| *slips <= 3 && slips * 3 <= *longer)
         .min()
-        .map(|(_, word)| word)
+        .map(|(.., word)| word)
 }
 
 /// How many letters must be changed, added, dropped or swapped with their

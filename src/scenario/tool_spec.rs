@@ -67,12 +67,15 @@ pub struct McpTool {
 
 pub(super) fn read_tools(r: &mut Reader, node: &Node, cwd: &str) -> Option<ToolSpecs> {
     let mut f = r.fields(node, &keys::TOOLS)?;
-    let only = f.get("only").and_then(|n| r.list(n, "tool names")).map(|items| {
-        items
-            .iter()
-            .filter_map(|n| r.text(n).map(|name| placed(n, name)))
-            .collect()
-    });
+    let only = f
+        .get("only")
+        .and_then(|n| r.list(n, "tool names"))
+        .map(|items| {
+            items
+                .iter()
+                .filter_map(|n| r.text(n).map(|name| placed(n, name)))
+                .collect()
+        });
     let custom: Vec<CustomTool> = f
         .get("custom")
         .and_then(|n| r.list(n, "tools"))
@@ -97,7 +100,7 @@ pub(super) fn read_tools(r: &mut Reader, node: &Node, cwd: &str) -> Option<ToolS
             }
         }
     }
-    let answers = read_list(r, f.get("answers"), "answers", read_tool_answer);
+    let answers = read_list(r, f.get("answers"), "tools.answers", read_tool_answer);
     f.done();
     Some(ToolSpecs {
         only,

@@ -7,6 +7,7 @@ mod permission;
 mod pipeline;
 mod profile;
 mod recording;
+mod scenario;
 mod shell;
 mod sim;
 mod sim_guests;

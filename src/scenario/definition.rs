@@ -1,0 +1,549 @@
+//! A scenario as a value: everything a run needs to know, checked.
+
+use super::answers::{
+    Answer, ClassifierAnswer, CommandAnswer, HookAnswer, UserAnswerSpec, read_classifier,
+    read_command, read_hook, read_list, read_user,
+};
+use super::complaint::{Complaint, Place};
+use super::expectation::{Expect, read_expect};
+use super::fields::{Fields, MAX_INT, Placed, Reader};
+use super::file_spec::{FileSpec, read_cwd, read_files, read_time};
+use super::keys;
+use super::node::{Data, Node, ticked};
+use super::outside::{InterruptSpec, OutsideSpec, read_interrupt, read_outside};
+use super::script::{Turn, read_texts, read_turn};
+use super::shape::{Shape, nearest};
+use super::tool_spec::{ToolSpecs, read_tools};
+use crate::profile::{Invariant, OverrideError, Profile, ProfileError};
+use crate::words::Policy;
+use crate::world::MemoryOptions;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// 2026-01-01T00:00:00Z, when a world begins that says nothing else.
+pub const DEFAULT_START_UNIX_MS: i64 = 1_767_225_600_000;
+/// The folder `~` stands for in a world whose `env` has no HOME.
+pub const DEFAULT_HOME: &str = "/home/user";
+/// After how many responses an agent stops that is told nothing else.
+pub const DEFAULT_MAX_TURNS: u32 = 50;
+
+/// One scenario, or one case of it, ready to be run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scenario {
+    /// The file as it was named.
+    pub file: Arc<str>,
+    /// The case, if it is one.
+    pub case: Option<String>,
+    pub name: String,
+    /// With `semantics` applied.
+    pub profile: Profile,
+    /// The single parameters that are set otherwise.
+    pub semantics: Vec<(Placed<String>, Value)>,
+    pub seed: u64,
+    /// Absolute and normal.
+    pub cwd: String,
+    /// Milliseconds since 1970 at virtual time 0.
+    pub start_unix_ms: i64,
+    pub fs: MemoryOptions,
+    /// By absolute path; folders above them are not named.
+    pub files: BTreeMap<String, FileSpec>,
+    pub env: BTreeMap<String, String>,
+    /// The strongest last, as they are written.
+    pub settings: Vec<SettingsSpec>,
+    pub flags: BTreeMap<String, bool>,
+    pub tools: ToolSpecs,
+    pub commands: Vec<Answer<CommandAnswer>>,
+    pub hooks: Vec<Answer<HookAnswer>>,
+    /// Virtual milliseconds by tool name, and `model` for a response.
+    pub latency_ms: BTreeMap<String, u64>,
+    pub user: Vec<Answer<UserAnswerSpec>>,
+    pub classifier: Vec<Answer<ClassifierAnswer>>,
+    pub max_turns: u32,
+    /// What the user says, in order; never empty.
+    pub prompts: Vec<String>,
+    pub model: Vec<Turn>,
+    pub outside: Vec<OutsideSpec>,
+    pub interrupt: Option<InterruptSpec>,
+    /// The profile's if not given.
+    pub policy: Option<Policy>,
+    /// The profile's if not given.
+    pub max_concurrency: Option<u32>,
+    pub expect: Expect,
+    pub invariants_off: BTreeSet<Invariant>,
+    pub snapshot: SnapshotLevel,
+    /// A hash of everything that a run depends on: not of name, expectations,
+    /// snapshot level and other cases. Hexadecimal.
+    pub hash: String,
+}
+
+/// How much of the trace a snapshot shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SnapshotLevel {
+    None,
+    Calls,
+    Steps,
+    Ops,
+}
+
+impl SnapshotLevel {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            SnapshotLevel::None => "none",
+            SnapshotLevel::Calls => "calls",
+            SnapshotLevel::Steps => "steps",
+            SnapshotLevel::Ops => "ops",
+        }
+    }
+
+    fn from_word(word: &str) -> Option<SnapshotLevel> {
+        [Self::None, Self::Calls, Self::Steps, Self::Ops]
+            .into_iter()
+            .find(|level| level.as_str() == word)
+    }
+}
+
+/// The settings of one source.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SettingsSpec {
+    /// `user`, `project`, `local`, `cli` or `managed`.
+    pub source: &'static str,
+    pub at: Place,
+    pub what: SettingsText,
+}
+
+/// Settings as they were given.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SettingsText {
+    /// An object in the scenario itself.
+    Inline(Value),
+    /// A file and its text.
+    File { file: Arc<str>, text: String },
+}
+
+/// What stands for a path beside the scenario: filled in before the reading.
+#[derive(Debug, Default)]
+pub(super) struct Beside {
+    /// Below `cwd`, by relative path.
+    pub files: Vec<(String, FileSpec)>,
+    /// By the path as it was written.
+    pub settings: BTreeMap<String, Vec<SettingsFile>>,
+}
+
+/// A settings file beside the scenario.
+#[derive(Debug)]
+pub(super) struct SettingsFile {
+    pub file: Arc<str>,
+    /// The source that the name of the file tells, for one found in a folder.
+    pub told: &'static str,
+    pub text: String,
+}
+
+impl Scenario {
+    /// The folder `~` stands for.
+    pub fn home(&self) -> &str {
+        self.env.get("HOME").map_or(DEFAULT_HOME, String::as_str)
+    }
+
+    /// File and case in one word, as reports name it.
+    pub fn title(&self) -> String {
+        match &self.case {
+            Some(case) => format!("{}@{case}", self.file),
+            None => self.file.to_string(),
+        }
+    }
+
+    /// The place of what has a label: an answer (`user[0]`), a turn (`model[1]`) or
+    /// an outside change (`outside[0]`).
+    pub fn place_of(&self, label: &str) -> Option<&Place> {
+        fn within<'a, T>(answers: &'a [Answer<T>], label: &str) -> Option<&'a Place> {
+            answers.iter().find(|a| a.label == label).map(|a| &a.at)
+        }
+        let indexed = |list: &str| -> Option<usize> {
+            let rest = label.strip_prefix(list)?.strip_prefix('[')?;
+            rest.strip_suffix(']')?.parse().ok()
+        };
+        within(&self.user, label)
+            .or_else(|| within(&self.commands, label))
+            .or_else(|| within(&self.classifier, label))
+            .or_else(|| within(&self.hooks, label))
+            .or_else(|| within(&self.tools.answers, label))
+            .or_else(|| self.model.get(indexed("model")?).map(|turn| &turn.at))
+            .or_else(|| self.outside.get(indexed("outside")?).map(|o| &o.at))
+    }
+
+    /// The profile called `name` with this scenario's semantics set in it.
+    ///
+    /// # Errors
+    /// If no profile has this name.
+    pub fn profile_called(&self, name: &str) -> Result<Profile, ProfileError> {
+        let mut profile = Profile::by_name(name)?;
+        for (id, value) in &self.semantics {
+            // Every profile has every parameter, and the value was checked when read.
+            let _ = profile.override_parameter(&id.value, value);
+        }
+        Ok(profile)
+    }
+}
+
+/// Reads a scenario, or a case with the scenario's keys below its own.
+pub(super) fn read_scenario(
+    r: &mut Reader,
+    node: &Node,
+    shape: &'static Shape,
+    case: Option<String>,
+    beside: &Beside,
+) -> Option<Scenario> {
+    let mut f = r.fields(node, shape)?;
+    if case.is_none() {
+        // Read where the file is taken apart; here only so that no key is forgotten.
+        let format = f.get("rehearsal");
+        format.and_then(|n| read_format(r, n));
+        f.entry("cases");
+        f.entry("include");
+    }
+    f.entry("files_from");
+    let name = f.text(r, "name");
+    let named = f
+        .get("profile")
+        .and_then(|n| r.word(n, &keys::profiles(), |word| Profile::by_name(word).ok()));
+    let mut profile = named.unwrap_or_else(Profile::seed);
+    let semantics = read_semantics(r, f.get("semantics"), &mut profile);
+    let cwd = f.get("cwd").and_then(|n| read_cwd(r, n));
+    let cwd = cwd.unwrap_or_else(|| "/work".to_owned());
+    let mut files = BTreeMap::new();
+    for (path, spec) in &beside.files {
+        files.insert(crate::world::normalize(&cwd, path), spec.clone());
+    }
+    if let Some(node) = f.get("files") {
+        files.extend(read_files(r, node, &cwd));
+    }
+    let hooks = f.get("hooks").and_then(|n| {
+        let mut f = r.fields(n, &keys::HOOKS)?;
+        let answers = f.get("answers");
+        let hooks = read_list(r, answers, "hooks.answers", |r, n| read_hook(r, n, &cwd));
+        f.done();
+        Some(hooks)
+    });
+    let scenario = Scenario {
+        file: node.at.file.clone(),
+        case,
+        name: name.unwrap_or_default(),
+        profile,
+        semantics,
+        seed: f
+            .get("seed")
+            .and_then(|n| r.int(n, 0, MAX_INT))
+            .unwrap_or(0),
+        start_unix_ms: f
+            .get("start_time")
+            .and_then(|n| read_time(r, n))
+            .unwrap_or(DEFAULT_START_UNIX_MS),
+        fs: f.get("fs").and_then(|n| read_fs(r, n)).unwrap_or_default(),
+        files,
+        env: read_env(r, f.get("env")),
+        settings: read_settings(r, f.get("settings"), beside),
+        flags: read_flags(r, f.get("flags")),
+        tools: f
+            .get("tools")
+            .and_then(|n| read_tools(r, n, &cwd))
+            .unwrap_or_default(),
+        commands: read_list(r, f.get("commands"), "commands", |r, n| {
+            read_command(r, n, &cwd)
+        }),
+        hooks: hooks.unwrap_or_default(),
+        latency_ms: read_latency(r, f.get("latency_ms")),
+        user: read_list(r, f.get("user"), "user", read_user),
+        classifier: read_list(r, f.get("classifier"), "classifier", read_classifier),
+        max_turns: f
+            .get("max_turns")
+            .and_then(|n| r.int(n, 1, 1_000_000))
+            .and_then(|n| u32::try_from(n).ok())
+            .unwrap_or(DEFAULT_MAX_TURNS),
+        prompts: read_prompts(r, f.get("prompt")),
+        model: f
+            .get("model")
+            .and_then(|n| r.list(n, "turns"))
+            .unwrap_or_default()
+            .iter()
+            .filter_map(|n| read_turn(r, n))
+            .collect(),
+        outside: f
+            .get("outside")
+            .and_then(|n| r.list(n, "outside changes"))
+            .unwrap_or_default()
+            .iter()
+            .filter_map(|n| read_outside(r, n, &cwd))
+            .collect(),
+        interrupt: f.get("interrupt").and_then(|n| read_interrupt(r, n)),
+        policy: f
+            .get("policy")
+            .and_then(|n| r.word(n, &keys::policies(), Policy::from_word)),
+        max_concurrency: f
+            .get("max_concurrency")
+            .and_then(|n| r.int(n, 1, 10_000))
+            .and_then(|n| u32::try_from(n).ok()),
+        expect: f
+            .get("expect")
+            .and_then(|n| read_expect(r, n, &cwd))
+            .unwrap_or_default(),
+        invariants_off: read_invariants(r, &mut f),
+        snapshot: f
+            .get("snapshot")
+            .and_then(|n| r.word(n, &keys::snapshot_levels(), SnapshotLevel::from_word))
+            .unwrap_or(SnapshotLevel::Steps),
+        hash: hash(node, beside),
+        cwd,
+    };
+    f.done();
+    Some(scenario)
+}
+
+fn read_format(r: &mut Reader, node: &Node) -> Option<u64> {
+    let format = r.int(node, 0, MAX_INT)?;
+    if format != 1 {
+        r.complain(
+            Complaint::error(&node.at, format!("format {format}"), "format 1")
+                .hint("this version reads format 1 only"),
+        );
+    }
+    Some(format)
+}
+
+fn read_semantics(
+    r: &mut Reader,
+    node: Option<&Node>,
+    profile: &mut Profile,
+) -> Vec<(Placed<String>, Value)> {
+    let Some(node) = node else {
+        return Vec::new();
+    };
+    let mut set = Vec::new();
+    for entry in r.map(node, "parameters and values").unwrap_or_default() {
+        let value = entry.value.to_json();
+        match profile.override_parameter(&entry.key, &value) {
+            Ok(()) => set.push((
+                Placed {
+                    value: entry.key.clone(),
+                    at: entry.key_at.clone(),
+                },
+                value,
+            )),
+            Err(OverrideError::Unknown { id, .. }) => {
+                let complaint = Complaint::error(
+                    &entry.key_at,
+                    format!("the unknown parameter {}", ticked(&id)),
+                    "a parameter of a profile",
+                );
+                let known = Profile::PARAMETERS;
+                r.complain(match nearest(&id, known.iter().copied()) {
+                    Some(meant) => complaint.hint(format!("did you mean `{meant}`?")),
+                    None => complaint.hint(format!("the parameters are: {}", known.join(", "))),
+                });
+            }
+            Err(OverrideError::NotAllowed { id, allowed, .. }) => r.complain(Complaint::error(
+                &entry.value.at,
+                entry.value.describe(),
+                format!("a value of {}: {}", ticked(&id), allowed.join(", ")),
+            )),
+        }
+    }
+    set
+}
+
+fn read_fs(r: &mut Reader, node: &Node) -> Option<MemoryOptions> {
+    let mut f = r.fields(node, &keys::FS)?;
+    let default = MemoryOptions::default();
+    let options = MemoryOptions {
+        case_sensitive: f
+            .bool(r, "case_sensitive")
+            .unwrap_or(default.case_sensitive),
+        mtime_granularity_ms: f
+            .get("mtime_granularity_ms")
+            .and_then(|n| r.int(n, 1, 86_400_000))
+            .and_then(|n| u32::try_from(n).ok())
+            .unwrap_or(default.mtime_granularity_ms),
+        capacity_bytes: f
+            .get("capacity_bytes")
+            .and_then(|n| r.int(n, 0, MAX_INT))
+            .unwrap_or(default.capacity_bytes),
+        superuser: f.bool(r, "superuser").unwrap_or(default.superuser),
+        ..default
+    };
+    f.done();
+    Some(options)
+}
+
+fn read_env(r: &mut Reader, node: Option<&Node>) -> BTreeMap<String, String> {
+    let Some(node) = node else {
+        return BTreeMap::new();
+    };
+    let entries = r.map(node, "names and values").unwrap_or_default();
+    let mut env = BTreeMap::new();
+    for entry in entries {
+        if entry.key.is_empty() || entry.key.contains(['=', '\0']) {
+            r.complain(Complaint::error(
+                &entry.key_at,
+                format!("the variable {}", ticked(&entry.key)),
+                "a name without `=`",
+            ));
+        } else if entry.key == "HOME" {
+            if let Some(home) = read_cwd(r, &entry.value) {
+                env.insert(entry.key.clone(), home);
+            }
+        } else if let Some(value) = r.scalar(&entry.value) {
+            env.insert(entry.key.clone(), value);
+        }
+    }
+    env
+}
+
+fn read_flags(r: &mut Reader, node: Option<&Node>) -> BTreeMap<String, bool> {
+    let Some(node) = node else {
+        return BTreeMap::new();
+    };
+    let entries = r.map(node, "flags").unwrap_or_default();
+    entries
+        .iter()
+        .filter_map(|e| Some((e.key.clone(), r.bool(&e.value)?)))
+        .collect()
+}
+
+fn read_latency(r: &mut Reader, node: Option<&Node>) -> BTreeMap<String, u64> {
+    let Some(node) = node else {
+        return BTreeMap::new();
+    };
+    let entries = r.map(node, "names and milliseconds").unwrap_or_default();
+    entries
+        .iter()
+        .filter_map(|e| Some((e.key.clone(), r.int(&e.value, 0, MAX_INT)?)))
+        .collect()
+}
+
+fn read_prompts(r: &mut Reader, node: Option<&Node>) -> Vec<String> {
+    if let Some(Node {
+        data: Data::List(items),
+        at,
+    }) = node
+        && items.is_empty()
+    {
+        r.complain(Complaint::error(at, "an empty list", "at least one prompt"));
+    }
+    let prompts = read_texts(r, node);
+    if prompts.is_empty() {
+        return vec!["Go.".to_owned()];
+    }
+    prompts
+}
+
+fn read_invariants(r: &mut Reader, f: &mut Fields<'_>) -> BTreeSet<Invariant> {
+    f.get("invariants_off")
+        .and_then(|n| r.list(n, "invariants"))
+        .unwrap_or_default()
+        .iter()
+        .filter_map(|n| r.word(n, &keys::invariants(), invariant_named))
+        .collect()
+}
+
+fn invariant_named(word: &str) -> Option<Invariant> {
+    Invariant::ALL.iter().copied().find(|i| i.as_str() == word)
+}
+
+/// The sources that settings can come from, the weakest first.
+pub(super) const SOURCES: [&str; 5] = ["user", "project", "local", "cli", "managed"];
+
+fn source_named(word: &str) -> Option<&'static str> {
+    SOURCES.into_iter().find(|source| *source == word)
+}
+
+fn read_settings(r: &mut Reader, node: Option<&Node>, beside: &Beside) -> Vec<SettingsSpec> {
+    let Some(node) = node else {
+        return Vec::new();
+    };
+    let mut specs = Vec::new();
+    match &node.data {
+        Data::Map(entries) if entries.iter().any(|e| source_named(&e.key).is_some()) => {
+            for entry in entries {
+                match source_named(&entry.key) {
+                    Some(source) => one_source(r, Some(source), &entry.value, beside, &mut specs),
+                    None => r.complain(
+                        Complaint::error(
+                            &entry.key_at,
+                            format!("{} beside sources", ticked(&entry.key)),
+                            super::fields::one_of(&SOURCES),
+                        )
+                        .hint("put it below `project`"),
+                    ),
+                }
+            }
+        }
+        _ => one_source(r, None, node, beside, &mut specs),
+    }
+    specs.sort_by_key(|spec| SOURCES.iter().position(|s| *s == spec.source));
+    specs
+}
+
+/// The settings of `source`, or of none in particular: an object is then the
+/// project's, and the files of a folder are what their names say.
+fn one_source(
+    r: &mut Reader,
+    source: Option<&'static str>,
+    node: &Node,
+    beside: &Beside,
+    specs: &mut Vec<SettingsSpec>,
+) {
+    match &node.data {
+        Data::Map(_) => specs.push(SettingsSpec {
+            source: source.unwrap_or("project"),
+            at: node.at.clone(),
+            what: SettingsText::Inline(node.to_json()),
+        }),
+        Data::Text(path) => {
+            // A path that could not be read was complained about when it was.
+            for found in beside.settings.get(path).into_iter().flatten() {
+                specs.push(SettingsSpec {
+                    source: source.unwrap_or(found.told),
+                    at: node.at.clone(),
+                    what: SettingsText::File {
+                        file: found.file.clone(),
+                        text: found.text.clone(),
+                    },
+                });
+            }
+        }
+        Data::Null => {}
+        _ => {
+            let complaint = Complaint::error(&node.at, node.describe(), "an object or a path");
+            r.complain(complaint);
+        }
+    }
+}
+
+/// The keys that a run does not depend on.
+const NOT_HASHED: [&str; 6] = [
+    "rehearsal",
+    "name",
+    "expect",
+    "snapshot",
+    "cases",
+    "include",
+];
+
+fn hash(node: &Node, beside: &Beside) -> String {
+    let mut json = node.to_json();
+    if let Value::Object(map) = &mut json {
+        map.retain(|key, value| !NOT_HASHED.contains(&key.as_str()) && !value.is_null());
+    }
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(json.to_string().as_bytes());
+    for (path, spec) in &beside.files {
+        hasher.update(path.as_bytes());
+        if let super::file_spec::FileContent::File(content) = &spec.content {
+            hasher.update(&content.bytes());
+        }
+    }
+    for found in beside.settings.values().flatten() {
+        hasher.update(found.text.as_bytes());
+    }
+    hasher.finalize().to_hex().to_string()
+}
