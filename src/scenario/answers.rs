@@ -1,124 +1,56 @@
 //! The lists of answers of a scenario: commands, user, classifier, hooks, tools.
 
-use super::complaint::{Complaint, Place};
-use super::fields::{Fields, Placed, Reader};
-use super::file_spec::{Content, read_content, read_paths, read_written};
+use super::complaint::Complaint;
+use super::fields::{Fields, Reader};
+use super::file_spec::{Content, read_content, read_written};
 use super::keys;
-use super::matcher::Glob;
 use super::node::{Data, Node};
 use super::script::{read_call_key, read_class};
+use crate::hooks::{HookEvent, ScriptedHook};
+use crate::tools::{Returns, Scripted};
 use crate::words::{Behavior, Class};
+use crate::world::{Answer, Pattern, UserAnswer, UserReply};
 use serde_json::Value;
 use std::collections::BTreeMap;
-
-/// One entry of a list of answers. Lists are searched from the top; an entry with
-/// a matcher may match many times, one without is used once, in order.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Answer<T> {
-    pub what: T,
-    /// The key path of the entry, as in `user[0]`.
-    pub label: String,
-    /// Whether the entry says what it answers; one that does not is used once.
-    pub has_matcher: bool,
-    /// How often at most; without it, an entry with a matcher has no limit.
-    pub times: Option<u32>,
-    /// Whether it is no failure that the entry is never used.
-    pub optional: bool,
-    pub at: Place,
-}
-
-/// Which calls an answer is for. What is `None` is not looked at.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct CallMatcher {
-    pub tool: Option<Glob>,
-    /// The call's id, or its number as text.
-    pub call: Option<Placed<String>>,
-    /// Over what the call is about: a path, a command, a URL, else its input as JSON.
-    pub input: Option<Glob>,
-}
-
-impl CallMatcher {
-    fn is_empty(&self) -> bool {
-        self.tool.is_none() && self.call.is_none() && self.input.is_none()
-    }
-}
 
 /// What a command does that the virtual shell does not have.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CommandAnswer {
-    pub command: Option<Glob>,
-    pub stdout: Option<Content>,
-    pub stderr: Option<Content>,
+    /// Over the whole command line, or one command of a longer one.
+    pub command: Option<Pattern>,
+    pub stdout: Vec<u8>,
+    pub stderr: Vec<u8>,
     pub exit: i32,
     pub latency_ms: u64,
-    /// By absolute path.
-    pub writes: BTreeMap<String, Content>,
-    /// Absolute paths.
-    pub removes: Vec<String>,
+    /// By path from the command's folder.
+    pub writes: BTreeMap<String, Vec<u8>>,
 }
 
-/// What the user says to a question.
-#[derive(Debug, Clone, PartialEq)]
-pub struct UserAnswerSpec {
-    pub matcher: CallMatcher,
-    pub reply: UserSays,
-    /// Virtual milliseconds from the question to the reply.
-    pub think_ms: u64,
-}
-
-/// A reply of the user.
-#[derive(Debug, Clone, PartialEq)]
-pub enum UserSays {
-    /// Yes, perhaps to another input than the one asked for.
-    Allow {
-        updated_input: Option<Value>,
-    },
-    /// Yes, also to what is alike until the session ends.
-    Always,
-    Deny {
-        comment: Option<String>,
-    },
-}
-
-/// What the permission classifier says.
+/// What the permission classifier says. What is `None` or empty is not looked at.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClassifierAnswer {
-    pub matcher: CallMatcher,
+    /// Over the tool's name.
+    pub tool: Option<Pattern>,
+    /// The call's id, or its number as text.
+    pub call: Option<String>,
+    /// Over what the call is about: a path, a command, a URL, else its input as JSON.
+    pub about: Option<Pattern>,
+    /// Over single values of the input, by key.
+    pub input: BTreeMap<String, Pattern>,
     pub verdict: Behavior,
     pub reason: Option<String>,
     pub latency_ms: u64,
 }
 
-/// How a hook ends, instead of running its command.
-#[derive(Debug, Clone, PartialEq)]
-pub struct HookAnswer {
-    pub event: Option<Glob>,
-    pub command: Option<Glob>,
-    pub tool: Option<Glob>,
-    pub ends: HookEnds,
-    pub writes: BTreeMap<String, Content>,
-    pub latency_ms: u64,
-}
-
-/// The end of a hook's command.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum HookEnds {
-    Exit {
-        code: i32,
-        stdout: String,
-        stderr: String,
-    },
-    CannotStart,
-}
-
-/// What a tool returns without being run.
+/// What a tool returns without being run. What is `None` or empty is not looked at.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolAnswer {
-    pub tool: Option<Glob>,
-    /// Globs over single values of the input, by key; a value that is no string is
-    /// compared as its JSON.
-    pub input: BTreeMap<String, Glob>,
-    pub gives: Gives,
+    /// Over the tool's name.
+    pub tool: Option<Pattern>,
+    /// Over single values of the input, by key; a value that is no string is compared
+    /// as its JSON.
+    pub input: BTreeMap<String, Pattern>,
+    pub gives: Scripted,
     pub latency_ms: u64,
 }
 
@@ -134,26 +66,19 @@ impl ToolAnswer {
     }
 }
 
-/// What a scripted tool gives.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Gives {
-    Text(String),
-    /// Content blocks as the API takes them.
-    Blocks(Vec<Value>),
-    Fails {
-        class: Class,
-        text: String,
-    },
-    /// The message of a panic.
-    Panics(String),
+/// What an answer says, and whether it says what it answers.
+pub(super) struct Read<T> {
+    value: T,
+    has_matcher: bool,
 }
 
-/// Reads one list of answers; `list` is its key path.
+/// Reads one list of answers; `list` is its key path, of which the labels are made.
 pub(super) fn read_list<T>(
     r: &mut Reader,
     node: Option<&Node>,
     list: &str,
-    read: impl Fn(&mut Reader, &Node) -> Option<Answer<T>>,
+    read: impl Fn(&mut Reader, &mut Fields<'_>) -> Option<Read<T>>,
+    shape: &'static super::shape::Shape,
 ) -> Vec<Answer<T>> {
     let Some(node) = node else {
         return Vec::new();
@@ -165,60 +90,65 @@ pub(super) fn read_list<T>(
         .iter()
         .enumerate()
     {
-        if let Some(mut answer) = read(r, item) {
-            answer.label = format!("{list}[{i}]");
-            answers.push(answer);
-        }
+        let Some(mut f) = r.fields(item, shape) else {
+            continue;
+        };
+        let what = read(r, &mut f);
+        let times = f.get("times").and_then(|n| r.int(n, 1, keys::MAX_TIMES));
+        let optional = f.bool(r, "optional").unwrap_or(false);
+        f.done();
+        let Some(Read { value, has_matcher }) = what else {
+            continue;
+        };
+        let label = format!("{list}[{i}]");
+        r.labels.insert(label.clone(), item.at.clone());
+        answers.push(Answer {
+            value,
+            has_matcher,
+            times: times.and_then(|times| u32::try_from(times).ok()),
+            optional,
+            label,
+        });
     }
     answers
 }
 
-/// `times` and `optional`, and the rest of an answer.
-fn answer<T>(
-    r: &mut Reader,
-    mut f: Fields<'_>,
-    has_matcher: bool,
-    what: Option<T>,
-) -> Option<Answer<T>> {
-    let times = f.get("times").and_then(|n| r.int(n, 1, keys::MAX_TIMES));
-    let optional = f.bool(r, "optional").unwrap_or(false);
-    let at = f.at.clone();
-    f.done();
-    Some(Answer {
-        what: what?,
-        label: String::new(),
-        has_matcher,
-        times: times.and_then(|times| u32::try_from(times).ok()),
-        optional,
-        at,
-    })
+/// A glob.
+pub(super) fn read_pattern(r: &mut Reader, node: &Node) -> Option<Pattern> {
+    r.scalar(node).map(|text| Pattern::new(&text))
 }
 
-fn read_matcher(r: &mut Reader, f: &mut Fields<'_>) -> CallMatcher {
-    CallMatcher {
-        tool: f.get("tool").and_then(|n| Glob::read(r, n)),
-        call: f.get("call").and_then(|n| read_call_key(r, n)),
-        input: f.get("input").and_then(|n| Glob::read(r, n)),
-    }
+/// Keys and globs.
+fn read_patterns(r: &mut Reader, node: &Node) -> BTreeMap<String, Pattern> {
+    let entries = r.map(node, "keys and globs").unwrap_or_default();
+    entries
+        .iter()
+        .filter_map(|e| Some((e.key.clone(), read_pattern(r, &e.value)?)))
+        .collect()
 }
 
-pub(super) fn read_command(
-    r: &mut Reader,
-    node: &Node,
-    cwd: &str,
-) -> Option<Answer<CommandAnswer>> {
-    let mut f = r.fields(node, &keys::COMMAND)?;
-    let what = CommandAnswer {
-        command: f.get("command").and_then(|n| Glob::read(r, n)),
-        stdout: f.get("stdout").and_then(|n| read_content(r, n)),
-        stderr: f.get("stderr").and_then(|n| read_content(r, n)),
-        exit: read_exit(r, &mut f),
+pub(super) fn read_command(r: &mut Reader, f: &mut Fields<'_>) -> Option<Read<CommandAnswer>> {
+    let bytes = |r: &mut Reader, n| read_content(r, n).map(|c| c.bytes().to_vec());
+    let command = f.get("command").and_then(|n| read_pattern(r, n));
+    let value = CommandAnswer {
+        stdout: f
+            .get("stdout")
+            .and_then(|n| bytes(r, n))
+            .unwrap_or_default(),
+        stderr: f
+            .get("stderr")
+            .and_then(|n| bytes(r, n))
+            .unwrap_or_default(),
+        exit: read_exit(r, f),
         latency_ms: f.ms(r, "latency_ms").unwrap_or(0),
-        writes: read_written(r, f.get("writes"), cwd),
-        removes: read_paths(r, f.get("removes"), cwd),
+        writes: read_written(r, f.get("writes"), None)
+            .into_iter()
+            .map(|(path, content)| (path, content.bytes().to_vec()))
+            .collect(),
+        command,
     };
-    let matches = what.command.is_some();
-    answer(r, f, matches, Some(what))
+    let has_matcher = value.command.is_some();
+    Some(Read { value, has_matcher })
 }
 
 fn read_exit(r: &mut Reader, f: &mut Fields<'_>) -> i32 {
@@ -228,162 +158,162 @@ fn read_exit(r: &mut Reader, f: &mut Fields<'_>) -> i32 {
         .unwrap_or(0)
 }
 
-pub(super) fn read_user(r: &mut Reader, node: &Node) -> Option<Answer<UserAnswerSpec>> {
-    let mut f = r.fields(node, &keys::USER)?;
-    let matcher = read_matcher(r, &mut f);
+pub(super) fn read_user(r: &mut Reader, f: &mut Fields<'_>) -> Option<Read<UserAnswer>> {
+    let tool = f.get("tool").and_then(|n| read_pattern(r, n));
+    let call = f.get("call").and_then(|n| read_call_key(r, n));
+    let call = call.map(|key| key.value);
+    let input = f.get("input").and_then(|n| read_pattern(r, n));
+    let words = keys::user_replies();
     let says = f.get("answer").and_then(|n| {
-        r.word(n, &keys::user_replies(), |word| match word {
-            "allow" => Some(UserSays::Allow {
-                updated_input: None,
-            }),
-            "always" => Some(UserSays::Always),
-            "deny" => Some(UserSays::Deny { comment: None }),
-            _ => None,
+        r.word(n, &words, |word| {
+            words.contains(&word).then(|| word.to_owned())
         })
     });
     let comment_at = f.get("comment");
     let comment = comment_at.and_then(|n| r.text(n));
     let input_at = f.get("updated_input");
     let updated_input = input_at.and_then(|n| r.object(n));
-    if let (Some(node), false) = (
-        comment_at,
-        matches!(says, None | Some(UserSays::Deny { .. })),
-    ) {
-        r.complain(Complaint::error(
+    let think_ms = f.ms(r, "think_ms").unwrap_or(0);
+    let denies = says.as_deref() == Some("deny");
+    match (says.is_some(), denies, comment_at, input_at) {
+        (true, false, Some(node), _) => r.complain(Complaint::error(
             &node.at,
             "a comment on what is allowed",
             "a comment only beside `answer: deny`",
-        ));
-    }
-    if let (Some(node), false) = (
-        input_at,
-        matches!(says, None | Some(UserSays::Allow { .. })),
-    ) {
-        r.complain(Complaint::error(
+        )),
+        (true, true, _, Some(node)) => r.complain(Complaint::error(
             &node.at,
-            "another input for what is not allowed this once",
-            "`updated_input` only beside `answer: allow`",
-        ));
+            "another input for what is refused",
+            "`updated_input` only beside `allow` or `always`",
+        )),
+        _ => {}
     }
-    let think_ms = f.ms(r, "think_ms").unwrap_or(0);
-    let matches = !matcher.is_empty();
-    let what = says.map(|reply| UserAnswerSpec {
-        matcher,
-        reply: match reply {
-            UserSays::Allow { .. } => UserSays::Allow { updated_input },
-            UserSays::Deny { .. } => UserSays::Deny { comment },
-            UserSays::Always => UserSays::Always,
+    let value = UserAnswer {
+        tool,
+        call,
+        input,
+        reply: match says?.as_str() {
+            "deny" => UserReply::Deny { comment },
+            word => UserReply::Allow {
+                always: word == "always",
+                updated_input,
+            },
         },
         think_ms,
-    });
-    answer(r, f, matches, what)
+    };
+    let has_matcher = value.has_matcher();
+    Some(Read { value, has_matcher })
 }
 
-pub(super) fn read_classifier(r: &mut Reader, node: &Node) -> Option<Answer<ClassifierAnswer>> {
-    let mut f = r.fields(node, &keys::CLASSIFIER)?;
-    let matcher = read_matcher(r, &mut f);
+pub(super) fn read_classifier(
+    r: &mut Reader,
+    f: &mut Fields<'_>,
+) -> Option<Read<ClassifierAnswer>> {
+    let tool = f.get("tool").and_then(|n| read_pattern(r, n));
+    let call = f.get("call").and_then(|n| read_call_key(r, n));
+    let call = call.map(|key| key.value);
+    let (mut about, mut input) = (None, BTreeMap::new());
+    if let Some(node) = f.get("input") {
+        match &node.data {
+            Data::Map(_) => input = read_patterns(r, node),
+            _ => about = read_pattern(r, node),
+        }
+    }
     let words = keys::verdicts();
-    let said = f.get("verdict").and_then(|n| {
+    let verdict = f.get("verdict").and_then(|n| {
         r.word(n, &words, |word| {
-            words
-                .contains(&word)
-                .then(|| Behavior::from_word(word))
-                .flatten()
+            Behavior::from_word(word).filter(|_| words.contains(&word))
         })
     });
     let reason = f.text(r, "reason");
     let latency_ms = f.ms(r, "latency_ms").unwrap_or(0);
-    let matches = !matcher.is_empty();
-    let what = said.map(|verdict| ClassifierAnswer {
-        matcher,
-        verdict,
+    let has_matcher = tool.is_some() || call.is_some() || about.is_some() || !input.is_empty();
+    let value = ClassifierAnswer {
+        tool,
+        call,
+        about,
+        input,
+        verdict: verdict?,
         reason,
         latency_ms,
-    });
-    answer(r, f, matches, what)
+    };
+    Some(Read { value, has_matcher })
 }
 
-pub(super) fn read_hook(r: &mut Reader, node: &Node, cwd: &str) -> Option<Answer<HookAnswer>> {
-    let mut f = r.fields(node, &keys::HOOK_ANSWER)?;
-    let event = f.get("event").and_then(|n| Glob::read(r, n));
-    let command = f.get("command").and_then(|n| Glob::read(r, n));
-    let tool = f.get("tool").and_then(|n| Glob::read(r, n));
-    f.only_one(r, &["cannot_start", "exit"], false);
-    let cannot_start = f.bool(r, "cannot_start").unwrap_or(false);
-    let code = read_exit(r, &mut f);
+pub(super) fn read_hook(r: &mut Reader, f: &mut Fields<'_>) -> Option<Read<ScriptedHook>> {
+    let event = f
+        .get("event")
+        .and_then(|n| r.word(n, &keys::hook_events(), HookEvent::from_word));
+    let tool = f.get("tool").and_then(|n| read_pattern(r, n));
+    let command = f.get("command").and_then(|n| read_pattern(r, n));
+    let exit = read_exit(r, f);
     let stdout = f.get("stdout").and_then(|n| match &n.data {
         Data::Map(_) => Some(n.to_json().to_string()),
         _ => r.text_as(n, "a text or an object"),
     });
     let stderr = f.text(r, "stderr");
-    let what = HookAnswer {
-        ends: if cannot_start {
-            HookEnds::CannotStart
-        } else {
-            HookEnds::Exit {
-                code,
-                stdout: stdout.unwrap_or_default(),
-                stderr: stderr.unwrap_or_default(),
-            }
-        },
-        writes: read_written(r, f.get("writes"), cwd),
-        latency_ms: f.ms(r, "latency_ms").unwrap_or(0),
+    let value = ScriptedHook {
         event,
-        command,
         tool,
+        command,
+        exit,
+        stdout: stdout.unwrap_or_default(),
+        stderr: stderr.unwrap_or_default(),
+        delay_ms: f.ms(r, "latency_ms").unwrap_or(0),
     };
-    let matches = what.event.is_some() || what.command.is_some() || what.tool.is_some();
-    answer(r, f, matches, Some(what))
+    let has_matcher = value.event.is_some() || value.tool.is_some() || value.command.is_some();
+    Some(Read { value, has_matcher })
 }
 
-pub(super) fn read_tool_answer(r: &mut Reader, node: &Node) -> Option<Answer<ToolAnswer>> {
-    let mut f = r.fields(node, &keys::TOOL_ANSWER)?;
-    let tool = f.get("tool").and_then(|n| Glob::read(r, n));
-    let input = Glob::read_map(r, f.get("input"));
+pub(super) fn read_tool_answer(r: &mut Reader, f: &mut Fields<'_>) -> Option<Read<ToolAnswer>> {
+    let tool = f.get("tool").and_then(|n| read_pattern(r, n));
+    let input = f.get("input").map(|n| read_patterns(r, n));
+    let input = input.unwrap_or_default();
     f.only_one(r, &["returns", "fails"], true);
-    let gives = read_gives(r, f.get("returns"), f.get("fails"));
+    let gives = read_gives(r, f);
     let latency_ms = f.ms(r, "latency_ms").unwrap_or(0);
-    let matches = tool.is_some() || !input.is_empty();
-    let what = gives.map(|gives| ToolAnswer {
+    let has_matcher = tool.is_some() || !input.is_empty();
+    let value = ToolAnswer {
         tool,
         input,
-        gives,
+        gives: gives?,
         latency_ms,
-    });
-    answer(r, f, matches, what)
+    };
+    Some(Read { value, has_matcher })
 }
 
-/// What a tool returns or how it fails; `None` if neither is told.
-pub(super) fn read_gives(
-    r: &mut Reader,
-    returns: Option<&Node>,
-    fails: Option<&Node>,
-) -> Option<Gives> {
+/// What a tool returns or how it fails: `returns` and `fails`. `None` if neither is
+/// told or what is told cannot be read.
+pub(super) fn read_gives(r: &mut Reader, f: &mut Fields<'_>) -> Option<Scripted> {
+    let (returns, fails) = (f.get("returns"), f.get("fails"));
     if let Some(node) = fails {
         let mut f = r.fields(node, &keys::FAILS)?;
         let class = f.get("class").and_then(|n| read_failure_class(r, n));
         let text = f.text(r, "text").unwrap_or_default();
         f.done();
-        return class.map(|class| Gives::Fails { class, text });
+        return Some(Scripted {
+            returns: Returns::default(),
+            fails: Some((class?, text)),
+        });
     }
     let node = returns?;
-    match &node.data {
-        Data::List(items) => Some(Gives::Blocks(
-            items.iter().filter_map(|n| r.object(n)).collect(),
-        )),
-        _ => {
-            let content = read_content(r, node)?;
-            match String::from_utf8(content.bytes().to_vec()) {
-                Ok(text) => Some(Gives::Text(text)),
-                Err(_) => {
-                    r.complain(Complaint::error(
-                        &node.at,
-                        "bytes that are not UTF-8",
-                        "a text or content blocks",
-                    ));
-                    None
-                }
-            }
+    if let Data::List(items) = &node.data {
+        let blocks = items.iter().filter_map(|n| r.object(n)).collect();
+        return Some(Scripted {
+            returns: Returns::Blocks(blocks),
+            fails: None,
+        });
+    }
+    let content: Content = read_content(r, node)?;
+    match String::from_utf8(content.bytes().to_vec()) {
+        Ok(text) => Some(Scripted::text(text)),
+        Err(_) => {
+            r.complain(Complaint::error(
+                &node.at,
+                "bytes that are not UTF-8",
+                "a text or content blocks",
+            ));
+            None
         }
     }
 }
@@ -399,12 +329,4 @@ fn read_failure_class(r: &mut Reader, node: &Node) -> Option<Class> {
         "the class of a failure",
     ));
     None
-}
-
-/// Words that must be among a closed list of names, placed.
-pub(super) fn placed(node: &Node, value: String) -> Placed<String> {
-    Placed {
-        value,
-        at: node.at.clone(),
-    }
 }

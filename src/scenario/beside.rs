@@ -1,12 +1,13 @@
 //! What stands beside a scenario file: folders of files, settings.
 
 use super::complaint::Complaint;
-use super::definition::{Beside, SettingsFile};
 use super::fields::Reader;
 use super::file_spec::{Content, FileContent, FileSpec};
 use super::node::{Data, Node, quoted};
-use std::collections::BTreeSet;
+use crate::settings::Source;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The most bytes of all files that `files_from` may bring.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
@@ -14,6 +15,24 @@ const MAX_BYTES: u64 = 64 * 1024 * 1024;
 const MAX_FILES: usize = 10_000;
 /// The largest file that is read as one text.
 const MAX_TEXT_BYTES: u64 = super::yaml::MAX_FILE_BYTES as u64;
+
+/// What stands beside a scenario, read.
+#[derive(Debug, Default)]
+pub(super) struct Beside {
+    /// By path from `cwd`.
+    pub files: Vec<(String, FileSpec)>,
+    /// By the path as it was written.
+    pub settings: BTreeMap<String, Vec<SettingsFile>>,
+}
+
+/// A settings file beside a scenario.
+#[derive(Debug)]
+pub(super) struct SettingsFile {
+    pub file: Arc<str>,
+    /// The source that the name of the file tells, for one found in a folder.
+    pub told: Source,
+    pub text: String,
+}
 
 /// Where paths beside a scenario lead.
 #[derive(Debug, Clone, Copy)]
@@ -70,7 +89,7 @@ pub(super) fn read_beside(r: &mut Reader, node: &Node, shelf: &Shelf) -> Beside 
     let named: Vec<&Node> = match &settings.data {
         Data::Text(_) => vec![settings],
         Data::Map(entries) => {
-            let known = |key: &str| super::definition::SOURCES.contains(&key);
+            let known = |key: &str| Source::from_word(key).is_some();
             entries
                 .iter()
                 .filter(|e| known(&e.key) && matches!(e.value.data, Data::Text(_)))
@@ -96,19 +115,19 @@ fn read_folder(
     shelf: Shelf,
     into: &mut Vec<(String, FileSpec)>,
 ) {
-    let found = shelf
-        .path(&at.at.file, name)
-        .map_err(|expected| Complaint::error(&at.at, quoted(name), expected))
-        .and_then(|path| {
-            walk(&path, at).map_err(|why| {
-                let found = format!("{}, which cannot be read ({why})", quoted(name));
-                Complaint::error(&at.at, found, "a folder of files")
-                    .hint("paths are relative to the file that names them")
-            })
-        });
-    match found {
+    let path = match shelf.path(&at.at.file, name) {
+        Ok(path) => path,
+        Err(expected) => return r.complain(Complaint::error(&at.at, quoted(name), expected)),
+    };
+    match walk(&path, at) {
         Ok(files) => into.extend(files),
-        Err(complaint) => r.complain(complaint),
+        Err(why) => {
+            let found = format!("{}, which cannot be read ({why})", quoted(name));
+            r.complain(
+                Complaint::error(&at.at, found, "a folder of files")
+                    .hint("paths are relative to the file that names them"),
+            );
+        }
     }
 }
 
@@ -186,21 +205,21 @@ fn read_settings(r: &mut Reader, at: &Node, name: &str, shelf: Shelf) -> Option<
             return None;
         }
     };
-    let candidates: Vec<(PathBuf, &'static str)> = if path.is_dir() {
+    let candidates: Vec<(PathBuf, Source)> = if path.is_dir() {
         let folder = match path.file_name() {
             Some(last) if last == ".claude" => path.clone(),
             _ => path.join(".claude"),
         };
         [
-            ("settings.json", "project"),
-            ("settings.local.json", "local"),
+            ("settings.json", Source::Project),
+            ("settings.local.json", Source::Local),
         ]
         .into_iter()
         .map(|(file, told)| (folder.join(file), told))
         .filter(|(file, _)| file.is_file())
         .collect()
     } else {
-        vec![(path, "project")]
+        vec![(path, Source::Project)]
     };
     if candidates.is_empty() {
         r.complain(Complaint::error(

@@ -1,22 +1,26 @@
 //! A scenario as a value: everything a run needs to know, checked.
 
 use super::answers::{
-    Answer, ClassifierAnswer, CommandAnswer, HookAnswer, UserAnswerSpec, read_classifier,
-    read_command, read_hook, read_list, read_user,
+    ClassifierAnswer, CommandAnswer, read_classifier, read_command, read_hook, read_list, read_user,
 };
+use super::beside::Beside;
 use super::complaint::{Complaint, Place};
 use super::expectation::{Expect, read_expect};
 use super::fields::{Fields, MAX_INT, Placed, Reader};
-use super::file_spec::{FileSpec, read_cwd, read_files, read_time};
+use super::file_spec::{FileSpec, prepare, read_cwd, read_files, read_time};
 use super::keys;
 use super::node::{Data, Node, ticked};
 use super::outside::{InterruptSpec, OutsideSpec, read_interrupt, read_outside};
 use super::script::{Turn, read_texts, read_turn};
+use super::settings_spec::read_settings;
 use super::shape::{Shape, nearest};
 use super::tool_spec::{ToolSpecs, read_tools};
+use crate::hooks::ScriptedHook;
+use crate::model;
 use crate::profile::{Invariant, OverrideError, Profile, ProfileError};
+use crate::settings::Settings;
 use crate::words::Policy;
-use crate::world::MemoryOptions;
+use crate::world::{Answer, MemoryFs, MemoryOptions, OutsideChange, UserAnswer};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -29,7 +33,7 @@ pub const DEFAULT_HOME: &str = "/home/user";
 pub const DEFAULT_MAX_TURNS: u32 = 50;
 
 /// One scenario, or one case of it, ready to be run.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Scenario {
     /// The file as it was named.
     pub file: Arc<str>,
@@ -45,19 +49,20 @@ pub struct Scenario {
     pub cwd: String,
     /// Milliseconds since 1970 at virtual time 0.
     pub start_unix_ms: i64,
-    pub fs: MemoryOptions,
-    /// By absolute path; folders above them are not named.
+    /// The world's files at the beginning.
+    pub fs: MemoryFs,
+    /// What `files` and `files_from` say, by absolute path.
     pub files: BTreeMap<String, FileSpec>,
     pub env: BTreeMap<String, String>,
-    /// The strongest last, as they are written.
-    pub settings: Vec<SettingsSpec>,
+    /// Of all sources, merged; their rules and hooks were looked at and can be read.
+    pub settings: Settings,
     pub flags: BTreeMap<String, bool>,
     pub tools: ToolSpecs,
     pub commands: Vec<Answer<CommandAnswer>>,
-    pub hooks: Vec<Answer<HookAnswer>>,
+    pub hooks: Vec<Answer<ScriptedHook>>,
     /// Virtual milliseconds by tool name, and `model` for a response.
     pub latency_ms: BTreeMap<String, u64>,
-    pub user: Vec<Answer<UserAnswerSpec>>,
+    pub user: Vec<Answer<UserAnswer>>,
     pub classifier: Vec<Answer<ClassifierAnswer>>,
     pub max_turns: u32,
     /// What the user says, in order; never empty.
@@ -75,6 +80,8 @@ pub struct Scenario {
     /// A hash of everything that a run depends on: not of name, expectations,
     /// snapshot level and other cases. Hexadecimal.
     pub hash: String,
+    /// Where answers stand, by their labels (`user[0]`).
+    pub(super) labels: BTreeMap<String, Place>,
 }
 
 /// How much of the trace a snapshot shows.
@@ -103,42 +110,6 @@ impl SnapshotLevel {
     }
 }
 
-/// The settings of one source.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SettingsSpec {
-    /// `user`, `project`, `local`, `cli` or `managed`.
-    pub source: &'static str,
-    pub at: Place,
-    pub what: SettingsText,
-}
-
-/// Settings as they were given.
-#[derive(Debug, Clone, PartialEq)]
-pub enum SettingsText {
-    /// An object in the scenario itself.
-    Inline(Value),
-    /// A file and its text.
-    File { file: Arc<str>, text: String },
-}
-
-/// What stands for a path beside the scenario: filled in before the reading.
-#[derive(Debug, Default)]
-pub(super) struct Beside {
-    /// Below `cwd`, by relative path.
-    pub files: Vec<(String, FileSpec)>,
-    /// By the path as it was written.
-    pub settings: BTreeMap<String, Vec<SettingsFile>>,
-}
-
-/// A settings file beside the scenario.
-#[derive(Debug)]
-pub(super) struct SettingsFile {
-    pub file: Arc<str>,
-    /// The source that the name of the file tells, for one found in a folder.
-    pub told: &'static str,
-    pub text: String,
-}
-
 impl Scenario {
     /// The folder `~` stands for.
     pub fn home(&self) -> &str {
@@ -153,23 +124,36 @@ impl Scenario {
         }
     }
 
-    /// The place of what has a label: an answer (`user[0]`), a turn (`model[1]`) or
-    /// an outside change (`outside[0]`).
+    /// The turns as the scripted model takes them.
+    pub fn turns(&self) -> Vec<model::Turn> {
+        self.model
+            .iter()
+            .enumerate()
+            .map(|(i, turn)| turn.to_model(&format!("model[{i}]")))
+            .collect()
+    }
+
+    /// The outside changes as the world takes them.
+    pub fn outside_changes(&self) -> Vec<OutsideChange> {
+        self.outside.iter().map(|o| o.change.clone()).collect()
+    }
+
+    /// The place of what a run calls by its label: an answer (`user[0]`), a turn
+    /// (`model[1]`) or an outside change (`o0: …`, after its actor).
     pub fn place_of(&self, label: &str) -> Option<&Place> {
-        fn within<'a, T>(answers: &'a [Answer<T>], label: &str) -> Option<&'a Place> {
-            answers.iter().find(|a| a.label == label).map(|a| &a.at)
-        }
-        let indexed = |list: &str| -> Option<usize> {
-            let rest = label.strip_prefix(list)?.strip_prefix('[')?;
-            rest.strip_suffix(']')?.parse().ok()
+        let turn = || -> Option<&Place> {
+            let index = label.strip_prefix("model[")?.strip_suffix(']')?;
+            self.model
+                .get(index.parse::<usize>().ok()?)
+                .map(|turn| &turn.at)
         };
-        within(&self.user, label)
-            .or_else(|| within(&self.commands, label))
-            .or_else(|| within(&self.classifier, label))
-            .or_else(|| within(&self.hooks, label))
-            .or_else(|| within(&self.tools.answers, label))
-            .or_else(|| self.model.get(indexed("model")?).map(|turn| &turn.at))
-            .or_else(|| self.outside.get(indexed("outside")?).map(|o| &o.at))
+        let outside = || -> Option<&Place> {
+            let (index, _) = label.strip_prefix('o')?.split_once(':')?;
+            self.outside
+                .get(index.parse::<usize>().ok()?)
+                .map(|spec| &spec.at)
+        };
+        self.labels.get(label).or_else(turn).or_else(outside)
     }
 
     /// The profile called `name` with this scenario's semantics set in it.
@@ -194,6 +178,8 @@ pub(super) fn read_scenario(
     case: Option<String>,
     beside: &Beside,
 ) -> Option<Scenario> {
+    r.labels.clear();
+    r.calls.clear();
     let mut f = r.fields(node, shape)?;
     if case.is_none() {
         // Read where the file is taken apart; here only so that no key is forgotten.
@@ -211,6 +197,7 @@ pub(super) fn read_scenario(
     let semantics = read_semantics(r, f.get("semantics"), &mut profile);
     let cwd = f.get("cwd").and_then(|n| read_cwd(r, n));
     let cwd = cwd.unwrap_or_else(|| "/work".to_owned());
+    let before = r.complaints.len();
     let mut files = BTreeMap::new();
     for (path, spec) in &beside.files {
         files.insert(crate::world::normalize(&cwd, path), spec.clone());
@@ -218,10 +205,23 @@ pub(super) fn read_scenario(
     if let Some(node) = f.get("files") {
         files.extend(read_files(r, node, &cwd));
     }
+    let start_unix_ms = f
+        .get("start_time")
+        .and_then(|n| read_time(r, n))
+        .unwrap_or(DEFAULT_START_UNIX_MS);
+    let options = f.get("fs").and_then(|n| read_fs(r, n));
+    // What is wrong with the files is said once.
+    let whole = r.complaints.len() == before;
+    let put = if whole { &files } else { &BTreeMap::new() };
+    let fs = prepare(r, put, options.unwrap_or_default(), &cwd, start_unix_ms);
+    let env = read_env(r, f.get("env"));
+    let home = env.get("HOME").map_or(DEFAULT_HOME, String::as_str);
+    let settings = read_settings(r, f.get("settings"), beside, (&cwd, home), &fs);
     let hooks = f.get("hooks").and_then(|n| {
         let mut f = r.fields(n, &keys::HOOKS)?;
         let answers = f.get("answers");
-        let hooks = read_list(r, answers, "hooks.answers", |r, n| read_hook(r, n, &cwd));
+        let shape = &keys::HOOK_ANSWER;
+        let hooks = read_list(r, answers, "hooks.answers", read_hook, shape);
         f.done();
         Some(hooks)
     });
@@ -235,26 +235,33 @@ pub(super) fn read_scenario(
             .get("seed")
             .and_then(|n| r.int(n, 0, MAX_INT))
             .unwrap_or(0),
-        start_unix_ms: f
-            .get("start_time")
-            .and_then(|n| read_time(r, n))
-            .unwrap_or(DEFAULT_START_UNIX_MS),
-        fs: f.get("fs").and_then(|n| read_fs(r, n)).unwrap_or_default(),
+        start_unix_ms,
+        fs,
         files,
-        env: read_env(r, f.get("env")),
-        settings: read_settings(r, f.get("settings"), beside),
+        env,
+        settings,
         flags: read_flags(r, f.get("flags")),
         tools: f
             .get("tools")
-            .and_then(|n| read_tools(r, n, &cwd))
+            .and_then(|n| read_tools(r, n))
             .unwrap_or_default(),
-        commands: read_list(r, f.get("commands"), "commands", |r, n| {
-            read_command(r, n, &cwd)
-        }),
+        commands: read_list(
+            r,
+            f.get("commands"),
+            "commands",
+            read_command,
+            &keys::COMMAND,
+        ),
         hooks: hooks.unwrap_or_default(),
         latency_ms: read_latency(r, f.get("latency_ms")),
-        user: read_list(r, f.get("user"), "user", read_user),
-        classifier: read_list(r, f.get("classifier"), "classifier", read_classifier),
+        user: read_list(r, f.get("user"), "user", read_user, &keys::USER),
+        classifier: read_list(
+            r,
+            f.get("classifier"),
+            "classifier",
+            read_classifier,
+            &keys::CLASSIFIER,
+        ),
         max_turns: f
             .get("max_turns")
             .and_then(|n| r.int(n, 1, 1_000_000))
@@ -293,6 +300,7 @@ pub(super) fn read_scenario(
             .and_then(|n| r.word(n, &keys::snapshot_levels(), SnapshotLevel::from_word))
             .unwrap_or(SnapshotLevel::Steps),
         hash: hash(node, beside),
+        labels: std::mem::take(&mut r.labels),
         cwd,
     };
     f.done();
@@ -447,76 +455,6 @@ fn read_invariants(r: &mut Reader, f: &mut Fields<'_>) -> BTreeSet<Invariant> {
 
 fn invariant_named(word: &str) -> Option<Invariant> {
     Invariant::ALL.iter().copied().find(|i| i.as_str() == word)
-}
-
-/// The sources that settings can come from, the weakest first.
-pub(super) const SOURCES: [&str; 5] = ["user", "project", "local", "cli", "managed"];
-
-fn source_named(word: &str) -> Option<&'static str> {
-    SOURCES.into_iter().find(|source| *source == word)
-}
-
-fn read_settings(r: &mut Reader, node: Option<&Node>, beside: &Beside) -> Vec<SettingsSpec> {
-    let Some(node) = node else {
-        return Vec::new();
-    };
-    let mut specs = Vec::new();
-    match &node.data {
-        Data::Map(entries) if entries.iter().any(|e| source_named(&e.key).is_some()) => {
-            for entry in entries {
-                match source_named(&entry.key) {
-                    Some(source) => one_source(r, Some(source), &entry.value, beside, &mut specs),
-                    None => r.complain(
-                        Complaint::error(
-                            &entry.key_at,
-                            format!("{} beside sources", ticked(&entry.key)),
-                            super::fields::one_of(&SOURCES),
-                        )
-                        .hint("put it below `project`"),
-                    ),
-                }
-            }
-        }
-        _ => one_source(r, None, node, beside, &mut specs),
-    }
-    specs.sort_by_key(|spec| SOURCES.iter().position(|s| *s == spec.source));
-    specs
-}
-
-/// The settings of `source`, or of none in particular: an object is then the
-/// project's, and the files of a folder are what their names say.
-fn one_source(
-    r: &mut Reader,
-    source: Option<&'static str>,
-    node: &Node,
-    beside: &Beside,
-    specs: &mut Vec<SettingsSpec>,
-) {
-    match &node.data {
-        Data::Map(_) => specs.push(SettingsSpec {
-            source: source.unwrap_or("project"),
-            at: node.at.clone(),
-            what: SettingsText::Inline(node.to_json()),
-        }),
-        Data::Text(path) => {
-            // A path that could not be read was complained about when it was.
-            for found in beside.settings.get(path).into_iter().flatten() {
-                specs.push(SettingsSpec {
-                    source: source.unwrap_or(found.told),
-                    at: node.at.clone(),
-                    what: SettingsText::File {
-                        file: found.file.clone(),
-                        text: found.text.clone(),
-                    },
-                });
-            }
-        }
-        Data::Null => {}
-        _ => {
-            let complaint = Complaint::error(&node.at, node.describe(), "an object or a path");
-            r.complain(complaint);
-        }
-    }
 }
 
 /// The keys that a run does not depend on.

@@ -1,14 +1,14 @@
 //! What must come of a scenario: `expect`.
 
-use super::answers::placed;
+use super::answers::read_pattern;
 use super::complaint::{Complaint, Place};
 use super::fields::{MAX_INT, Placed, Reader};
 use super::file_spec::{Content, read_base64, read_mode};
 use super::keys_expect as keys;
-use super::matcher::Glob;
 use super::node::{Data, Entry, Node};
 use super::script::{read_call_key, read_class, read_step};
 use crate::words::{Behavior, Class, Flag, Layer, Step};
+use crate::world::Pattern;
 
 /// All expectations of a scenario.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -46,7 +46,7 @@ pub struct ExpectedDecision {
     pub at: Place,
     pub behavior: Option<Placed<Behavior>>,
     pub layer: Option<Placed<Layer>>,
-    pub reason: Option<Placed<Glob>>,
+    pub reason: Option<Placed<Pattern>>,
     pub rule: Option<Placed<String>>,
     pub source: Option<Placed<String>>,
     pub index: Option<Placed<u64>>,
@@ -91,8 +91,8 @@ pub struct ExpectedEvent {
     pub at: Place,
     pub event: String,
     pub call: Option<Placed<String>>,
-    /// Globs over single fields; `None` for a field that is absent or null.
-    pub with: Vec<(String, Option<Glob>)>,
+    /// Patterns over single fields; `None` for a field that is absent or null.
+    pub with: Vec<(String, Option<Pattern>)>,
     /// How often exactly.
     pub times: Option<u64>,
 }
@@ -104,7 +104,13 @@ pub(super) fn read_expect(r: &mut Reader, node: &Node, cwd: &str) -> Option<Expe
         .and_then(|n| r.map(n, "calls and how they end"))
         .unwrap_or_default()
         .iter()
-        .filter_map(|e| read_call(r, e))
+        .filter_map(|e| {
+            r.calls.push(Placed {
+                value: e.key.clone(),
+                at: e.key_at.clone(),
+            });
+            read_call(r, e)
+        })
         .collect();
     let files = f
         .get("files")
@@ -128,7 +134,10 @@ pub(super) fn read_expect(r: &mut Reader, node: &Node, cwd: &str) -> Option<Expe
         let word = r.word(n, &stops, |word| {
             stops.contains(&word).then(|| word.to_owned())
         })?;
-        Some(placed(n, word))
+        Some(Placed {
+            value: word,
+            at: n.at.clone(),
+        })
     });
     let mut count = |r: &mut Reader, name| {
         f.get(name).and_then(|n| {
@@ -230,7 +239,7 @@ fn read_decision(r: &mut Reader, node: &Node) -> Option<ExpectedDecision> {
         layer: at(f.get("layer"), |n| {
             r.word(n, &keys::layers(), Layer::from_word)
         }),
-        reason: at(f.get("reason"), |n| Glob::read(r, n)),
+        reason: at(f.get("reason"), |n| read_pattern(r, n)),
         rule: at(f.get("rule"), |n| r.text(n)),
         source: at(f.get("source"), |n| r.text(n)),
         index: at(f.get("index"), |n| r.int(n, 0, MAX_INT)),
@@ -379,7 +388,7 @@ fn read_event(r: &mut Reader, node: &Node) -> Option<ExpectedEvent> {
         for entry in r.map(n, "fields and globs").unwrap_or_default() {
             if entry.value.is_null() {
                 with.push((entry.key.clone(), None));
-            } else if let Some(glob) = Glob::read(r, &entry.value) {
+            } else if let Some(glob) = read_pattern(r, &entry.value) {
                 with.push((entry.key.clone(), Some(glob)));
             }
         }

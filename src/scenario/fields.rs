@@ -3,7 +3,7 @@
 use super::complaint::{Complaint, Place};
 use super::node::{Data, Entry, Node, quoted, ticked};
 use super::shape::{Need, Shape, nearest};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A value and where it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +17,10 @@ pub struct Placed<T> {
 #[derive(Default)]
 pub(super) struct Reader {
     pub complaints: Vec<Complaint>,
+    /// Where the answers of lists stand, by their labels.
+    pub labels: BTreeMap<String, Place>,
+    /// Names of calls that the script must make.
+    pub calls: Vec<Placed<String>>,
 }
 
 /// The largest whole number that a JSON reader of any language keeps exactly.
@@ -99,11 +103,6 @@ impl Reader {
         }
         self.complain(complaint);
         None
-    }
-
-    pub fn int32(&mut self, node: &Node, least: u32) -> Option<u32> {
-        self.int(node, u64::from(least), u64::from(u32::MAX))
-            .and_then(|value| u32::try_from(value).ok())
     }
 
     /// One word of a closed list.

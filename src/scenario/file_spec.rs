@@ -4,8 +4,9 @@ use super::complaint::{Complaint, Place};
 use super::fields::{MAX_INT, Reader, bad_form};
 use super::keys;
 use super::node::{Data, Node, quoted, ticked};
-use crate::world::Bytes;
+use crate::world::{Bytes, MemoryFs, MemoryOptions};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry as Slot;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
@@ -104,6 +105,41 @@ pub(super) fn read_files(r: &mut Reader, node: &Node, cwd: &str) -> BTreeMap<Str
         }
     }
     files
+}
+
+/// The permission bits of a file or folder that says nothing else.
+const FILE_MODE: u32 = 0o644;
+const FOLDER_MODE: u32 = 0o755;
+
+/// A file system with `files` and the folder `cwd` in it.
+pub(super) fn prepare(
+    r: &mut Reader,
+    files: &BTreeMap<String, FileSpec>,
+    options: MemoryOptions,
+    cwd: &str,
+    start_unix_ms: i64,
+) -> MemoryFs {
+    let fs = MemoryFs::new(options);
+    // Cannot fail: the root is empty, and `cwd` is absolute and normal.
+    let _ = fs.put_dir(cwd, FOLDER_MODE, start_unix_ms);
+    for (path, spec) in files {
+        let mtime = spec.mtime_unix_ms.unwrap_or(start_unix_ms);
+        let mode = spec.mode.unwrap_or(FILE_MODE);
+        let put = match &spec.content {
+            FileContent::File(content) => fs.put_file(path, content.bytes(), mode, mtime),
+            FileContent::Sparse(size) => fs.put_sparse(path, *size, &[], mode, mtime),
+            FileContent::Symlink(target) => fs.put_symlink(path, target, mtime),
+            FileContent::Dir => fs.put_dir(path, spec.mode.unwrap_or(FOLDER_MODE), mtime),
+        };
+        if let Err(error) = put {
+            r.complain(Complaint::error(
+                &spec.at,
+                format!("{path}, which cannot be put there: {}", error.kind.as_str()),
+                "a file that fits into the world",
+            ));
+        }
+    }
+    fs
 }
 
 fn read_file(r: &mut Reader, node: &Node, folder: bool) -> Option<FileSpec> {
@@ -244,26 +280,32 @@ pub(super) fn read_content(r: &mut Reader, node: &Node) -> Option<Content> {
     content
 }
 
-/// Paths and what is written to them, from `cwd`.
+/// Paths and what is written to them; from `cwd`, or from wherever they will be used.
 pub(super) fn read_written(
     r: &mut Reader,
     node: Option<&Node>,
-    cwd: &str,
+    cwd: Option<&str>,
 ) -> BTreeMap<String, Content> {
     let Some(node) = node else {
         return BTreeMap::new();
     };
     let mut written = BTreeMap::new();
     for entry in r.map(node, "paths and contents").unwrap_or_default() {
-        let path = crate::world::normalize(cwd, &entry.key);
-        if written.contains_key(&path) {
-            r.complain(Complaint::error(
+        let path = match cwd {
+            Some(cwd) => crate::world::normalize(cwd, &entry.key),
+            None => entry.key.clone(),
+        };
+        let content = read_content(r, &entry.value);
+        match (written.entry(path), content) {
+            (Slot::Occupied(taken), _) => r.complain(Complaint::error(
                 &entry.key_at,
-                format!("{path} a second time"),
+                format!("{} a second time", taken.key()),
                 "every file once",
-            ));
-        } else if let Some(content) = read_content(r, &entry.value) {
-            written.insert(path, content);
+            )),
+            (Slot::Vacant(free), Some(content)) => {
+                free.insert(content);
+            }
+            (Slot::Vacant(_), None) => {}
         }
     }
     written

@@ -360,7 +360,7 @@ impl Judge<'_> {
             .iter()
             .filter(|line| line.event.name() == expected.event)
             .filter(|line| is_so(&line.event, id.as_deref(), expected))
-            .map(|line| format!("line {}", line.seq))
+            .map(|line| line.seq.to_string())
             .collect();
         let mut what = format!("event {}", expected.event);
         if let Some(key) = &expected.call {
@@ -378,7 +378,7 @@ impl Judge<'_> {
         };
         let found = match found.as_slice() {
             [] => "it nowhere in the trace".to_owned(),
-            all => format!("it in {} of the trace", all.join(", ")),
+            all => format!("it as event {} of the trace", all.join(", ")),
         };
         self.fail(Some(&expected.at), what, wrong, found);
     }
@@ -441,3 +441,7 @@ fn is_so(event: &Event, call: Option<&str>, expected: &ExpectedEvent) -> bool {
         }
     })
 }
+
+#[cfg(test)]
+#[path = "judge_tests.rs"]
+mod tests;

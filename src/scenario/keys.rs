@@ -5,6 +5,7 @@ use super::fields::MAX_INT;
 use super::keys_expect::EXPECT;
 use super::keys_script::{MOMENT, TURN};
 use super::shape::{Kind, Shape, key};
+use crate::hooks::HookEvent;
 use crate::profile::{Invariant, Profile};
 use crate::words::{Behavior, Class, Policy, Step};
 
@@ -40,6 +41,10 @@ pub(super) fn policies() -> Vec<&'static str> {
 
 pub(super) fn behaviors() -> Vec<&'static str> {
     Behavior::ALL.iter().map(|b| b.as_str()).collect()
+}
+
+pub(super) fn hook_events() -> Vec<&'static str> {
+    HookEvent::ALL.iter().map(|e| e.as_str()).collect()
 }
 
 pub(super) fn invariants() -> Vec<&'static str> {
@@ -195,9 +200,7 @@ pub(super) static CUSTOM: Shape = Shape {
         key("max_result_chars", Kind::Int(0, MAX_INT), "The size over which a result is saved; the profile's limit if not given.", "20000"),
         key("latency_ms", Kind::Int(0, MAX_INT), LATENCY, "500"),
         key("returns", RETURNS, "What it returns: a text or content blocks.", "shipped"),
-        key("writes", Kind::Map(&WRITTEN), "Files that it writes.", r#"{dist/app: "binary"}"#),
         key("fails", Kind::Shape(&FAILS), "How it fails, instead of returning.", "{class: timeout, text: no answer}"),
-        key("panics", Kind::Text, "The message of the panic that it ends in.", "index out of bounds"),
     ],
 };
 
@@ -230,13 +233,25 @@ pub(super) static MCP_TOOL: Shape = Shape {
     what: "an MCP tool",
     keys: &[
         key("name", Kind::Text, "The name the server knows it by.", "search").required(),
-        key("title", Kind::Text, "A name for people.", "Search tickets"),
         key("description", Kind::Text, "What it does, when to use it and when not.", "Find tickets by text.").required(),
         key("input_schema", Kind::Object, "JSON Schema of its input.", "{type: object}").required(),
-        key("annotations", Kind::Object, "What the server says of it.", "{readOnlyHint: true}"),
+        key("annotations", Kind::Shape(&ANNOTATIONS), "What the server says of it.", "{readOnlyHint: true}"),
         key("latency_ms", Kind::Int(0, MAX_INT), LATENCY, "80"),
         key("returns", RETURNS, "What it returns: a text or content blocks.", "3 open"),
         key("fails", Kind::Shape(&FAILS), "How it fails, instead of returning.", "{class: tool_error, text: no such project}"),
+    ],
+};
+
+#[rustfmt::skip]
+pub(super) static ANNOTATIONS: Shape = Shape {
+    name: "annotations",
+    what: "annotations of a tool",
+    keys: &[
+        key("readOnlyHint", Kind::Bool, "Whether it changes nothing.", "true"),
+        key("destructiveHint", Kind::Bool, "Whether what it does cannot be undone; true if not given.", "false"),
+        key("idempotentHint", Kind::Bool, "Whether doing it twice is as doing it once; changes nothing here.", "true"),
+        key("openWorldHint", Kind::Bool, "Whether it reaches what is not the server's; changes nothing here.", "false"),
+        key("title", Kind::Text, "A name for people; changes nothing here.", "Search tickets"),
     ],
 };
 
@@ -245,7 +260,7 @@ pub(super) static TOOL_ANSWER: Shape = Shape {
     name: "tool_answer",
     what: "an answer of a tool",
     keys: &[
-        key("tool", Kind::Text, "A glob over the tool's name.", "WebFetch"),
+        key("tool", Kind::Scalar, TOOL_GLOB, "WebFetch"),
         key("input", Kind::Map(&Kind::Scalar), "Globs over single values of the input.", "{url: \"https://example.com/*\"}"),
         key("returns", RETURNS, "What it returns: a text or content blocks.", "page text"),
         key("fails", Kind::Shape(&FAILS), "How it fails, instead of returning.", "{class: network, text: no route}"),
@@ -260,13 +275,12 @@ pub(super) static COMMAND: Shape = Shape {
     name: "command",
     what: "a command's answer",
     keys: &[
-        key("command", Kind::Text, "A glob over the whole command.", r#""cargo test*""#),
+        key("command", Kind::Scalar, "A glob over the whole command.", r#""cargo test*""#),
         key("stdout", WRITTEN, "What it writes to its output.", r#""1 passed\n""#),
         key("stderr", WRITTEN, "What it writes to its error output.", r#""warning\n""#),
         key("exit", Kind::Int(0, 255), "Its exit code.", "0"),
         key("latency_ms", Kind::Int(0, MAX_INT), LATENCY, "900"),
         key("writes", Kind::Map(&WRITTEN), "Files that it writes.", r#"{target/ok: ""}"#),
-        key("removes", Kind::OneOrMany(&Kind::Text), "Files that it removes.", "[target/old]"),
         key("times", Kind::Int(1, MAX_TIMES), TIMES, "1"),
         key("optional", Kind::Bool, OPTIONAL, "true"),
     ],
@@ -284,15 +298,13 @@ pub(super) static HOOK_ANSWER: Shape = Shape {
     name: "hook_answer",
     what: "an outcome of a hook",
     keys: &[
-        key("event", Kind::Text, "A glob over the event's name.", "PreToolUse"),
-        key("command", Kind::Text, "A glob over the hook's command.", r#""lint*""#),
-        key("tool", Kind::Text, "A glob over the name of the call's tool.", "Edit"),
+        key("event", Kind::Words(hook_events), "The event it runs for.", "PreToolUse"),
+        key("command", Kind::Scalar, "A glob over the hook's command.", r#""lint*""#),
+        key("tool", Kind::Scalar, "A glob over the name of the call's tool.", "Edit"),
         key("exit", Kind::Int(0, 255), "Its exit code.", "2"),
         key("stdout", Kind::Any(&[Kind::Text, Kind::Object]), "What it writes to its output; an object is written as JSON.", "{decision: block, reason: not today}"),
         key("stderr", Kind::Text, "What it writes to its error output.", "not today"),
-        key("writes", Kind::Map(&WRITTEN), "Files that it writes.", r#"{notes.txt: "formatted\n"}"#),
         key("latency_ms", Kind::Int(0, MAX_INT), LATENCY, "20"),
-        key("cannot_start", Kind::Bool, "Whether it cannot even be started.", "true"),
         key("times", Kind::Int(1, MAX_TIMES), TIMES, "1"),
         key("optional", Kind::Bool, OPTIONAL, "true"),
     ],
@@ -307,14 +319,16 @@ const CALL_NAME: &str = "The call's id or number.";
 const SUBJECT_GLOB: &str =
     "A glob over what the call is about: a path, a command, a URL, else the input as JSON.";
 
+const SUBJECT_OR_VALUES: &str = "A glob over what the call is about (a path, a command, a URL, else the input as JSON), or globs over single values of the input.";
+
 #[rustfmt::skip]
 pub(super) static USER: Shape = Shape {
     name: "user_answer",
     what: "an answer of the user",
     keys: &[
-        key("tool", Kind::Text, TOOL_GLOB, "Edit"),
+        key("tool", Kind::Scalar, TOOL_GLOB, "Edit"),
         key("call", Kind::Scalar, CALL_NAME, "toolu_edit"),
-        key("input", Kind::Text, SUBJECT_GLOB, r#""*.txt""#),
+        key("input", Kind::Scalar, SUBJECT_GLOB, r#""*.txt""#),
         key("answer", Kind::Words(user_replies), "What the user says; `always` is also for what is alike until the session ends.", "allow").required(),
         key("comment", Kind::Text, "What the user says beside a refusal; the model is told.", "not this file"),
         key("updated_input", Kind::Object, "The input that the user allows instead of the one asked for.", "{command: ls}"),
@@ -333,9 +347,9 @@ pub(super) static CLASSIFIER: Shape = Shape {
     name: "classifier_answer",
     what: "an answer of the classifier",
     keys: &[
-        key("tool", Kind::Text, TOOL_GLOB, "Bash"),
+        key("tool", Kind::Scalar, TOOL_GLOB, "Bash"),
         key("call", Kind::Scalar, CALL_NAME, "toolu_edit"),
-        key("input", Kind::Text, SUBJECT_GLOB, r#""curl *""#),
+        key("input", Kind::Any(&[Kind::Scalar, Kind::Map(&Kind::Scalar)]), SUBJECT_OR_VALUES, r#""curl *""#),
         key("verdict", Kind::Words(verdicts), "What it says.", "deny").required(),
         key("reason", Kind::Text, "Why.", "reaches the network"),
         key("latency_ms", Kind::Int(0, MAX_INT), LATENCY, "200"),
@@ -360,6 +374,7 @@ pub(super) static OUTSIDE: Shape = Shape {
         key("rename", Kind::Map(&Kind::Text), "Files that are moved, and where to.", "{notes.txt: old.txt}"),
         key("symlink", Kind::Map(&Kind::Text), "Symbolic links that are made, and what they point to.", "{link: notes.txt}"),
         key("chmod", Kind::Map(&Kind::Pattern(MODE_PATTERN)), "Files whose permission bits are set.", r#"{notes.txt: "600"}"#),
+        key("replace_by_folder", Kind::OneOrMany(&Kind::Text), "Files in whose place an empty folder is put.", "notes.txt"),
         key("mkdir", Kind::OneOrMany(&Kind::Text), "Folders that are made.", "out"),
         key("keep_mtime", Kind::Bool, "Whether written files keep their time of modification.", "true"),
     ],
@@ -370,8 +385,6 @@ pub(super) static INTERRUPT: Shape = Shape {
     name: "interrupt",
     what: "an interrupt",
     keys: &[
-        key("before", Kind::Shape(&MOMENT), "Just before a call enters a step.", r#"{call: "1", step: execute}"#),
-        key("after", Kind::Shape(&MOMENT), "Just after a call leaves a step.", r#"{call: "1", step: validate}"#),
-        key("at_ms", Kind::Int(0, MAX_INT), "At a virtual time.", "40"),
+        key("after", Kind::Shape(&MOMENT), "Just after a call leaves a step.", r#"{call: "1", step: validate}"#).required(),
     ],
 };

@@ -89,7 +89,7 @@ pub(super) static DECISION: Shape = Shape {
     keys: &[
         key("behavior", Kind::Words(behaviors), "What was decided.", "allow"),
         key("layer", Kind::Words(layers), "The layer that decided.", "mode"),
-        key("reason", Kind::Text, "A glob over the reason.", r#""*outside*""#),
+        key("reason", Kind::Scalar, "A glob over the reason.", r#""*outside*""#),
         key("rule", Kind::Text, "The rule that decided.", "Edit(notes.txt)"),
         key("source", Kind::Text, "The settings source that the rule stands in.", "project"),
         key("index", Kind::Int(0, MAX_INT), "The rule's index in its list, from 0.", "0"),

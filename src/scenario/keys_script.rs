@@ -70,7 +70,7 @@ pub(super) static WHEN: Shape = Shape {
     keys: &[
         key("result", Kind::Scalar, "The id or number of the call whose result is looked at; without it, any of the last results.", "toolu_edit"),
         key("class", Kind::Words(classes), "The class of the result.", "stale"),
-        key("tool", Kind::Text, "A glob over the name of its tool.", "Edit"),
+        key("tool", Kind::Scalar, "A glob over the name of its tool.", "Edit"),
         key("is_error", Kind::Bool, "Whether the result is an error.", "true"),
     ],
 };

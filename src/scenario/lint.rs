@@ -3,7 +3,7 @@
 
 use super::complaint::{Complaint, Place};
 use super::definition::Scenario;
-use super::fields::{Placed, Reader};
+use super::fields::Reader;
 use super::node::{Node, ticked};
 use super::script::{ScriptedCall, Turn};
 use super::shape::nearest;
@@ -44,7 +44,7 @@ pub(super) fn lint(r: &mut Reader, node: &Node, scenario: &Scenario) {
     }
     let calls = calls_of(scenario);
     proves_something(r, node, scenario);
-    references(r, scenario, &calls);
+    references(r, &calls);
     tools(r, scenario, &calls);
 }
 
@@ -77,31 +77,9 @@ fn proves_something(r: &mut Reader, node: &Node, scenario: &Scenario) {
 }
 
 /// Everything that names a call must name one that the script may make.
-fn references(r: &mut Reader, scenario: &Scenario, calls: &Calls<'_>) {
-    let expect = &scenario.expect;
-    let mut check = |named: &Placed<String>| calls.check(r, &named.value, &named.at);
-    expect.calls.iter().for_each(|call| check(&call.key));
-    expect.order.iter().flatten().for_each(&mut check);
-    let events = expect.never.iter().chain(&expect.events);
-    events.filter_map(|e| e.call.as_ref()).for_each(&mut check);
-    let outside = scenario.outside.iter().filter_map(|o| o.call.as_ref());
-    outside.for_each(&mut check);
-    let users = scenario.user.iter().map(|a| &a.what.matcher);
-    let classifiers = scenario.classifier.iter().map(|a| &a.what.matcher);
-    let answers = users.chain(classifiers).filter_map(|m| m.call.as_ref());
-    answers.for_each(&mut check);
-    let interrupt = scenario.interrupt.as_ref().and_then(|i| i.call.as_ref());
-    interrupt.into_iter().for_each(&mut check);
-    for turn in all_turns(&scenario.model) {
-        if let Some(result) = turn.when.as_ref().and_then(|w| w.result.as_ref()) {
-            check(result);
-        }
-        for (key, result) in turn.expect_request.iter().flat_map(|e| &e.results) {
-            check(&Placed {
-                value: key.clone(),
-                at: result.at.clone(),
-            });
-        }
+fn references(r: &mut Reader, calls: &Calls<'_>) {
+    for named in std::mem::take(&mut r.calls) {
+        calls.check(r, &named.value, &named.at);
     }
 }
 
@@ -124,65 +102,47 @@ fn tools(r: &mut Reader, scenario: &Scenario, calls: &Calls<'_>) {
             });
         }
     }
+    let built_in = crate::tools::builtin();
     for only in scenario.tools.only.iter().flatten() {
-        if !BUILT_IN.contains(&only.value.as_str()) {
+        if !built_in.iter().any(|tool| tool.name() == only.value) {
             let complaint = Complaint::warning(
                 &only.at,
                 format!("{}, which no built-in tool is called", ticked(&only.value)),
                 "the name of a built-in tool",
             );
-            r.complain(match nearest(&only.value, BUILT_IN) {
-                Some(meant) => complaint.hint(format!("did you mean `{meant}`?")),
-                None => complaint,
-            });
+            r.complain(
+                match nearest(&only.value, built_in.iter().map(|tool| tool.name())) {
+                    Some(meant) => complaint.hint(format!("did you mean `{meant}`?")),
+                    None => complaint,
+                },
+            );
         }
     }
 }
 
-/// The tools that every scenario has.
-pub(super) const BUILT_IN: [&str; 9] = [
-    "Bash",
-    "Edit",
-    "Glob",
-    "Grep",
-    "MultiEdit",
-    "Read",
-    "TodoWrite",
-    "ToolSearch",
-    "Write",
-];
-
+/// Every name that a call may use.
 fn known_tools(scenario: &Scenario) -> BTreeSet<String> {
-    let mut known: BTreeSet<String> = BUILT_IN.iter().map(|name| (*name).to_owned()).collect();
-    for tool in &scenario.tools.custom {
+    let mut known = BTreeSet::new();
+    for tool in crate::tools::builtin() {
+        known.insert(tool.name().to_owned());
+        known.extend(tool.aliases().iter().map(|alias| (*alias).to_owned()));
+    }
+    for tool in scenario.tools.custom.iter().chain(&scenario.tools.mcp) {
         known.insert(tool.name.clone());
         known.extend(tool.aliases.iter().cloned());
-    }
-    for (server, listed) in &scenario.tools.mcp {
-        for tool in &listed.tools {
-            known.insert(tool.name.clone());
-            known.insert(format!("mcp__{server}__{}", tool.name));
-            known.insert(format!("mcp__{}__{}", plain(server), plain(&tool.name)));
+        if let Some(origin) = &tool.mcp {
+            known.insert(origin.tool.clone());
+            known.insert(format!("mcp__{}__{}", origin.server, origin.tool));
         }
     }
     known
 }
 
-/// A name with everything but letters, digits, `_` and `-` replaced by `_`.
-fn plain(name: &str) -> String {
-    name.chars()
-        .map(|c| match c {
-            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' => c,
-            _ => '_',
-        })
-        .collect()
-}
-
 /// Whether an answer under `tools` stands for a tool of this name.
 fn answered(scenario: &Scenario, name: &str) -> bool {
     scenario.tools.answers.iter().any(|answer| {
-        let tool = answer.what.tool.as_ref();
-        tool.is_some_and(|glob| glob.is_literal() && glob.matches(name))
+        let tool = answer.value.tool.as_ref();
+        tool.is_some_and(|pattern| pattern.as_str() == name)
     })
 }
 
@@ -240,10 +200,6 @@ impl Calls<'_> {
 /// A turn and those that stand for it if its condition is not so.
 fn alternatives(turn: &Turn) -> impl Iterator<Item = &Turn> {
     std::iter::successors(Some(turn), |turn| turn.otherwise.as_deref())
-}
-
-fn all_turns(model: &[Turn]) -> impl Iterator<Item = &Turn> {
-    model.iter().flat_map(alternatives)
 }
 
 fn calls_of(scenario: &Scenario) -> Calls<'_> {

@@ -16,7 +16,7 @@ use std::sync::Arc;
 const MAX_INCLUDE_DEPTH: usize = 8;
 
 /// The scenarios of one file: itself, then its cases.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Loaded {
     /// Never empty.
     pub scenarios: Vec<Scenario>,

@@ -20,21 +20,19 @@ mod keys_expect;
 mod keys_script;
 mod lint;
 mod load;
-mod matcher;
 mod node;
 mod outside;
 mod schema;
 mod script;
+mod settings_spec;
 mod shape;
+mod starter;
 mod tool_spec;
 mod yaml;
 
-pub use answers::{
-    Answer, CallMatcher, ClassifierAnswer, CommandAnswer, Gives, HookAnswer, HookEnds, ToolAnswer,
-    UserAnswerSpec, UserSays,
-};
+pub use answers::{ClassifierAnswer, CommandAnswer, ToolAnswer};
 pub use complaint::{Complaint, Place, Rejected, Severity, SourceText};
-pub use definition::{Scenario, SettingsSpec, SettingsText, SnapshotLevel};
+pub use definition::{Scenario, SnapshotLevel};
 pub use expectation::{
     Expect, ExpectedCall, ExpectedDecision, ExpectedEvent, ExpectedFile, FileFact, FileIs,
 };
@@ -42,8 +40,8 @@ pub use fields::Placed;
 pub use file_spec::{Content, FileContent, FileSpec};
 pub use judge::{Failure, Outcome, judge};
 pub use load::{Loaded, load, parse};
-pub use matcher::Glob;
 pub use outside::{InterruptSpec, OutsideSpec};
 pub use schema::schema;
-pub use script::{ExpectRequest, Fault, RequestResult, ScriptedCall, Turn, When};
-pub use tool_spec::{CustomTool, McpServer, McpTool, ToolSpecs};
+pub use script::{ExpectRequest, RequestResult, ScriptedCall, Turn, When};
+pub use starter::STARTER;
+pub use tool_spec::ToolSpecs;

@@ -91,6 +91,26 @@ impl Node {
         }
     }
 
+    /// The node at a key path from here, as in `permissions.deny[2]`, or the last one
+    /// on the way that is there.
+    pub fn at_path(&self, path: &str) -> &Node {
+        let mut node = self;
+        for part in path.split(['.', '[']).filter(|part| !part.is_empty()) {
+            let next = match part.strip_suffix(']') {
+                Some(index) => match (&node.data, index.parse::<usize>()) {
+                    (Data::List(items), Ok(index)) => items.get(index),
+                    _ => None,
+                },
+                None => node.get(part),
+            };
+            match next {
+                Some(next) => node = next,
+                None => break,
+            }
+        }
+        node
+    }
+
     /// The key path from here to the node or key that stands at `place`.
     pub fn path_of(&self, place: &Place) -> Option<String> {
         let mut path = String::new();

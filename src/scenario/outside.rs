@@ -14,22 +14,20 @@ use crate::world::{Change, OutsideChange, Trigger};
 pub struct OutsideSpec {
     pub change: OutsideChange,
     pub at: Place,
-    /// The call that the trigger names, if it names one.
-    pub call: Option<Placed<String>>,
 }
 
-/// When the user interrupts.
+/// When the user interrupts: just after a call leaves a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InterruptSpec {
-    pub trigger: Trigger,
-    pub at: Place,
-    pub call: Option<Placed<String>>,
+    /// The call's id or number.
+    pub call: Placed<String>,
+    pub step: Step,
 }
 
 pub(super) fn read_outside(r: &mut Reader, node: &Node, cwd: &str) -> Option<OutsideSpec> {
     let mut f = r.fields(node, &keys::OUTSIDE)?;
     f.only_one(r, &["before", "after", "at_ms", "anywhere"], true);
-    let (mut trigger, call) = read_trigger(r, &mut f);
+    let mut trigger = read_trigger(r, &mut f);
     if let Some(node) = f.get("anywhere") {
         match r.bool(node) {
             Some(true) => trigger = trigger.or(Some(Trigger::Anywhere)),
@@ -45,16 +43,19 @@ pub(super) fn read_outside(r: &mut Reader, node: &Node, cwd: &str) -> Option<Out
     for path in read_paths(r, f.get("mkdir"), cwd) {
         changes.push(Change::Mkdir { path });
     }
-    for (path, content) in read_written(r, f.get("write"), cwd) {
+    for (path, content) in read_written(r, f.get("write"), Some(cwd)) {
         let bytes = content.bytes();
         changes.push(Change::Write { path, bytes });
     }
-    for (path, content) in read_written(r, f.get("append"), cwd) {
+    for (path, content) in read_written(r, f.get("append"), Some(cwd)) {
         let bytes = content.bytes();
         changes.push(Change::Append { path, bytes });
     }
     for path in read_paths(r, f.get("touch"), cwd) {
         changes.push(Change::Touch { path });
+    }
+    for path in read_paths(r, f.get("replace_by_folder"), cwd) {
+        changes.push(Change::ReplaceByFolder { path });
     }
     for path in read_paths(r, f.get("remove"), cwd) {
         changes.push(Change::Remove { path });
@@ -75,8 +76,16 @@ pub(super) fn read_outside(r: &mut Reader, node: &Node, cwd: &str) -> Option<Out
         }
     }
     let keep_mtime = f.bool(r, "keep_mtime").unwrap_or(false);
-    const CHANGES: [&str; 8] = [
-        "write", "append", "touch", "remove", "rename", "symlink", "chmod", "mkdir",
+    const CHANGES: [&str; 9] = [
+        "write",
+        "append",
+        "touch",
+        "remove",
+        "rename",
+        "symlink",
+        "chmod",
+        "mkdir",
+        "replace_by_folder",
     ];
     if CHANGES.iter().all(|name| f.get(name).is_none()) {
         r.complain(Complaint::error(
@@ -93,34 +102,33 @@ pub(super) fn read_outside(r: &mut Reader, node: &Node, cwd: &str) -> Option<Out
             keep_mtime,
         },
         at: node.at.clone(),
-        call,
     })
 }
 
 pub(super) fn read_interrupt(r: &mut Reader, node: &Node) -> Option<InterruptSpec> {
     let mut f = r.fields(node, &keys::INTERRUPT)?;
-    f.only_one(r, &["before", "after", "at_ms"], true);
-    let (trigger, call) = read_trigger(r, &mut f);
+    let after = f.get("after").and_then(|n| read_moment(r, n));
     f.done();
-    Some(InterruptSpec {
-        trigger: trigger?,
-        at: node.at.clone(),
-        call,
-    })
+    let (call, step) = after?;
+    Some(InterruptSpec { call, step })
 }
 
-/// `before`, `after` or `at_ms`, and the call that is named.
-fn read_trigger(r: &mut Reader, f: &mut Fields<'_>) -> (Option<Trigger>, Option<Placed<String>>) {
+/// `before`, `after` or `at_ms`.
+fn read_trigger(r: &mut Reader, f: &mut Fields<'_>) -> Option<Trigger> {
     let before = f.get("before").and_then(|n| read_moment(r, n));
     let after = f.get("after").and_then(|n| read_moment(r, n));
     let at_ms = f.get("at_ms").and_then(|n| r.int(n, 0, MAX_INT));
-    let split = |(call, step): (Placed<String>, Step)| (call.value.clone(), step, call);
-    if let Some((name, step, call)) = before.map(split) {
-        (Some(Trigger::Before { call: name, step }), Some(call))
-    } else if let Some((name, step, call)) = after.map(split) {
-        (Some(Trigger::After { call: name, step }), Some(call))
-    } else {
-        (at_ms.map(Trigger::AtMs), None)
+    let call = |key: Placed<String>| key.value;
+    match (before, after) {
+        (Some((key, step)), _) => Some(Trigger::Before {
+            call: call(key),
+            step,
+        }),
+        (None, Some((key, step))) => Some(Trigger::After {
+            call: call(key),
+            step,
+        }),
+        (None, None) => at_ms.map(Trigger::AtMs),
     }
 }
 

@@ -195,7 +195,12 @@ mod tests {
         ("fs", "fs: …", ""),
         ("hook_answer", "hooks: {answers: […]}", ""),
         ("hooks", "hooks: …", "answers: []"),
-        ("interrupt", "interrupt: …", "at_ms: 1"),
+        ("interrupt", "interrupt: …", ""),
+        (
+            "annotations",
+            "tools: {mcp: {s: {tools: [{name: t, description: d, input_schema: {}, annotations: …}]}}}",
+            "",
+        ),
         ("mcp_server", "tools: {mcp: {s: …}}", "tools: []"),
         (
             "mcp_tool",
@@ -236,7 +241,6 @@ mod tests {
             ("file" | "content" | "expected_file", "repeat") => "times: 3",
             ("file", "size" | "base64" | "symlink" | "dir") | ("content", "base64") => "",
             ("fault", "cut_after_events") => "",
-            ("interrupt", "before" | "after") => "",
             ("outside", "before" | "after" | "anywhere") => "touch: a",
             ("tool_answer", "fails") => "",
             ("user_answer", "comment") => "answer: deny",

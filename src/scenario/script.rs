@@ -1,11 +1,14 @@
 //! What the model will say: the turns of a scenario.
 
+use super::answers::read_pattern;
 use super::complaint::{Complaint, Place};
 use super::fields::{MAX_INT, Placed, Reader, bad_form};
 use super::keys_script as keys;
-use super::matcher::Glob;
 use super::node::{Data, Node, ticked};
+use crate::model;
+use crate::wire::{StopReason, raw};
 use crate::words::{Class, Step};
+use crate::world::Pattern;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -22,11 +25,11 @@ pub struct Turn {
     /// Content blocks as the API gives them, between the texts and the calls.
     pub blocks: Vec<Value>,
     pub calls: Vec<ScriptedCall>,
-    /// A stop reason; `tool_use` if there are calls, else `end_turn`.
-    pub stop: Option<String>,
+    /// `tool_use` if there are calls, else `end_turn`.
+    pub stop: Option<StopReason>,
     pub otherwise: Option<Box<Turn>>,
     pub expect_request: Option<ExpectRequest>,
-    pub fault: Option<Fault>,
+    pub fault: Option<model::Fault>,
 }
 
 /// One `tool_use` of a turn.
@@ -46,7 +49,7 @@ pub struct When {
     /// A call's id or number; any result of the last message if not given.
     pub result: Option<Placed<String>>,
     pub class: Option<Class>,
-    pub tool: Option<Glob>,
+    pub tool: Option<Pattern>,
     pub is_error: Option<bool>,
 }
 
@@ -63,23 +66,67 @@ pub struct ExpectRequest {
 /// What a result in a request must be.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RequestResult {
-    pub at: Place,
     pub is_error: Option<bool>,
     pub class: Option<Class>,
     pub contains: Vec<String>,
 }
 
-/// How the API fails.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fault {
-    Api {
-        status: u16,
-        kind: Option<String>,
-        message: Option<String>,
-        retry_after_s: Option<u64>,
-    },
-    /// The stream breaks off after so many events.
-    Cut { after_events: u64 },
+impl Turn {
+    /// The turn as the scripted model takes it; `label` is what complaints call it.
+    pub fn to_model(&self, label: &str) -> model::Turn {
+        model::Turn {
+            label: label.to_owned(),
+            when: self.when.as_ref().map(|when| model::When {
+                result: when.result.as_ref().map(|key| key.value.clone()),
+                class: when.class,
+                tool: when.tool.clone(),
+                is_error: when.is_error,
+            }),
+            otherwise: self
+                .otherwise
+                .as_ref()
+                .map(|turn| Box::new(turn.to_model(label))),
+            thinking: self.thinking.clone(),
+            say: self.say.clone(),
+            blocks: self.blocks.iter().map(raw::of).collect(),
+            calls: self.calls.iter().map(ScriptedCall::to_model).collect(),
+            stop: self.stop.clone(),
+            expect_request: self.expect_request.as_ref().map(ExpectRequest::to_model),
+            fault: self.fault.clone(),
+        }
+    }
+}
+
+impl ScriptedCall {
+    fn to_model(&self) -> model::ScriptedCall {
+        model::ScriptedCall {
+            tool: self.tool.clone(),
+            id: self.id.clone(),
+            input: match &self.raw_input {
+                Some(text) => text.clone(),
+                None => self.input.to_string(),
+            },
+        }
+    }
+}
+
+impl ExpectRequest {
+    fn to_model(&self) -> model::ExpectRequest {
+        let result = |(key, result): (&String, &RequestResult)| {
+            let result = model::ExpectResult {
+                is_error: result.is_error,
+                class: result.class,
+                contains: result.contains.clone(),
+            };
+            (key.clone(), result)
+        };
+        model::ExpectRequest {
+            tools: self.tools.clone(),
+            without_tools: self.without_tools.clone(),
+            messages: self.messages,
+            results: self.results.iter().map(result).collect(),
+        }
+    }
 }
 
 /// A step of a call's life: `(call, step)`, the call by id or number.
@@ -91,11 +138,14 @@ pub(super) fn read_moment(r: &mut Reader, node: &Node) -> Option<(Placed<String>
     Some((call?, step?))
 }
 
+/// The id or number of a call that the script must make.
 pub(super) fn read_call_key(r: &mut Reader, node: &Node) -> Option<Placed<String>> {
-    r.scalar(node).map(|value| Placed {
-        value,
+    let key = Placed {
+        value: r.scalar(node)?,
         at: node.at.clone(),
-    })
+    };
+    r.calls.push(key.clone());
+    Some(key)
 }
 
 pub(super) fn read_step(r: &mut Reader, node: &Node) -> Option<Step> {
@@ -135,7 +185,7 @@ pub(super) fn read_turn(r: &mut Reader, node: &Node) -> Option<Turn> {
         r.word(n, &keys::stop_reasons(), |word| {
             keys::stop_reasons()
                 .contains(&word)
-                .then(|| word.to_owned())
+                .then(|| StopReason::from_word(word))
         })
     });
     let otherwise = f.entry("else").and_then(|entry| {
@@ -239,7 +289,7 @@ fn read_when(r: &mut Reader, node: &Node) -> Option<When> {
     let mut f = r.fields(node, &keys::WHEN)?;
     let result = f.get("result").and_then(|n| read_call_key(r, n));
     let class = f.get("class").and_then(|n| read_class(r, n));
-    let tool = f.get("tool").and_then(|n| Glob::read(r, n));
+    let tool = f.get("tool").and_then(|n| read_pattern(r, n));
     let is_error = f.bool(r, "is_error");
     if class.is_none() && tool.is_none() && is_error.is_none() && f.get("class").is_none() {
         r.complain(
@@ -279,8 +329,11 @@ fn read_expect_request(r: &mut Reader, node: &Node) -> Option<ExpectRequest> {
             let Some(mut f) = r.fields(&entry.value, &keys::REQUEST_RESULT) else {
                 continue;
             };
-            let result = RequestResult {
+            r.calls.push(Placed {
+                value: entry.key.clone(),
                 at: entry.key_at.clone(),
+            });
+            let result = RequestResult {
                 is_error: f.bool(r, "is_error"),
                 class: f.get("class").and_then(|n| read_class(r, n)),
                 contains: read_texts(r, f.get("contains")),
@@ -298,7 +351,7 @@ fn read_expect_request(r: &mut Reader, node: &Node) -> Option<ExpectRequest> {
     })
 }
 
-fn read_fault(r: &mut Reader, node: &Node) -> Option<Fault> {
+fn read_fault(r: &mut Reader, node: &Node) -> Option<model::Fault> {
     if !matches!(node.data, Data::Map(_)) {
         let status = r.word(node, &keys::fault_names(), |word| {
             keys::NAMED_FAULTS
@@ -306,7 +359,7 @@ fn read_fault(r: &mut Reader, node: &Node) -> Option<Fault> {
                 .find(|(name, _)| *name == word)
                 .map(|(_, status)| *status)
         })?;
-        return Some(Fault::Api {
+        return Some(model::Fault::Api {
             status,
             kind: None,
             message: None,
@@ -322,13 +375,15 @@ fn read_fault(r: &mut Reader, node: &Node) -> Option<Fault> {
     let cut = f.get("cut_after_events").and_then(|n| r.int(n, 0, MAX_INT));
     f.done();
     match (status.and_then(|s| u16::try_from(s).ok()), cut) {
-        (Some(status), _) => Some(Fault::Api {
+        (Some(status), _) => Some(model::Fault::Api {
             status,
             kind,
             message,
             retry_after_s,
         }),
-        (None, Some(after_events)) => Some(Fault::Cut { after_events }),
+        (None, Some(after_events)) => Some(model::Fault::Cut {
+            after_events: usize::try_from(after_events).unwrap_or(usize::MAX),
+        }),
         (None, None) => None,
     }
 }
