@@ -12,9 +12,12 @@ use std::collections::BTreeMap;
 pub struct ClassifierAnswer {
     /// Over the tool's name.
     pub tool: Option<Pattern>,
+    /// The call's id, or its number as text.
+    pub call: Option<String>,
     /// Over single values of the input, by key; what is no text is compared as JSON.
     pub input: BTreeMap<String, Pattern>,
-    /// Over the JSON text of what the tool shows a classifier.
+    /// Over what the call is about (a path, a command, a URL), or over the JSON text of
+    /// what the tool shows a classifier.
     pub sees: Option<Pattern>,
     /// `allow`, `deny`, or `ask` for no opinion.
     pub answer: Behavior,
@@ -26,10 +29,11 @@ pub struct ClassifierAnswer {
 impl ClassifierAnswer {
     /// Whether the entry says what it answers.
     pub fn has_matcher(&self) -> bool {
-        self.tool.is_some() || !self.input.is_empty() || self.sees.is_some()
+        self.tool.is_some() || self.call.is_some() || !self.input.is_empty() || self.sees.is_some()
     }
 
-    fn answers(&self, tool: &str, input: &Value, sees: &str) -> bool {
+    fn answers(&self, judged: &Judged<'_>, about: &str, sees: &str) -> bool {
+        let (tool, input, id) = (judged.tool.name(), judged.input, &judged.cx.call);
         let value = |key: &str| match input.get(key)? {
             Value::String(text) => Some(text.clone()),
             other => Some(other.to_string()),
@@ -38,9 +42,13 @@ impl ClassifierAnswer {
             .as_ref()
             .is_none_or(|tool_is| tool_is.matches(tool))
             && self
+                .call
+                .as_ref()
+                .is_none_or(|call| **call == *id.id || call.parse() == Ok(id.number))
+            && self
                 .sees
                 .as_ref()
-                .is_none_or(|pattern| pattern.matches(sees))
+                .is_none_or(|pattern| pattern.matches(about) || pattern.matches(sees))
             && self
                 .input
                 .iter()
@@ -49,13 +57,17 @@ impl ClassifierAnswer {
 }
 
 /// Asks the classifier: one operation, then the time it takes.
-pub(super) async fn verdict(permissions: &Permissions, judged: &Judged<'_>) -> Verdict {
+pub(super) async fn verdict(
+    permissions: &Permissions,
+    judged: &Judged<'_>,
+    about: &str,
+) -> Verdict {
     let (cx, tool) = (judged.cx, judged.tool);
     cx.world.op(Resource::Classifier, OpKind::Ask).await;
     let sees = tool.to_classifier_input(judged.input).to_string();
     let answer = permissions
         .classifier
-        .take(|answer| answer.answers(tool.name(), judged.input, &sees));
+        .take(|answer| answer.answers(judged, about, &sees));
     let Some(answer) = answer else {
         return Verdict::none("it has no answer to this call");
     };

@@ -79,7 +79,7 @@ impl Permissions {
                 Step::LookUp(Open::Classifier) => {
                     said.classifier = Some(match self.classifier.is_empty() {
                         true => Verdict::none("there is no classifier"),
-                        false => classifier::verdict(self, judged).await,
+                        false => classifier::verdict(self, judged, about.shown()).await,
                     });
                 }
                 Step::AskUser(because) => {

@@ -128,8 +128,9 @@ impl Carried {
             return;
         }
         self.log.extend(events);
+        let real = |path: &str| self.cx.world.world().fs().canonical(path).ok();
         let breach = self.footprint.as_deref().and_then(|footprint| {
-            touch::undeclared(footprint, &accesses, &self.cx.env.results_dir, by)
+            touch::undeclared(footprint, &accesses, &self.cx.env.results_dir, &real, by)
         });
         if let Some(breach) = breach {
             self.log.push(self.now_ms(), breach);

@@ -8,7 +8,7 @@ use crate::hooks::{
 use crate::permission::Permissions;
 use crate::profile::PostHookOnError;
 use crate::sim::{ActorId, Resource};
-use crate::tools::{Outcome, Pool, ToolEnv};
+use crate::tools::{Outcome, Pool, Tool, ToolEnv};
 use crate::trace::{self, Event};
 use crate::words::{CallId, Step};
 use crate::world::{Applied, World};
@@ -27,9 +27,11 @@ pub struct Desk {
 }
 
 impl Desk {
-    /// Virtual milliseconds that a call of `tool` takes, as the run's settings say.
-    pub fn latency_ms(&self, tool: &str) -> u64 {
-        self.env.latency_ms.get(tool).copied().unwrap_or(0)
+    /// Virtual milliseconds that a call of `tool` takes: as the tool itself says, else as
+    /// the run's settings do.
+    pub fn latency_ms(&self, tool: &dyn Tool) -> u64 {
+        let set = || self.env.latency_ms.get(tool.name()).copied();
+        tool.latency_ms().or_else(set).unwrap_or(0)
     }
 }
 

@@ -31,7 +31,7 @@ pub async fn step(permitted: Permitted, desk: &Desk) -> Result<Executed, Stopped
     carried
         .cx
         .world
-        .sleep_ms(desk.latency_ms(entry.tool().name()))
+        .sleep_ms(desk.latency_ms(entry.tool()))
         .await;
     let reports = Reports { carried: &carried };
     let mut outcome = entry

@@ -52,6 +52,8 @@ pub async fn step(found: Found, desk: &Desk) -> Result<Parsed, Stopped> {
     carried.reach(Step::Parse).await;
     let began = carried.now_ms();
     let value = match serde_json::from_str::<Value>(&carried.raw_input) {
+        // Some clients begin an input as null and leave it at that (`B171`).
+        Ok(Value::Null) => Value::Object(serde_json::Map::new()),
         Ok(value) => value,
         Err(error) => {
             let outcome = unparsable(&carried, &error);

@@ -35,13 +35,14 @@ pub(super) fn undeclared(
     footprint: &Footprint,
     accesses: &[Access],
     results_dir: &str,
+    real: &dyn Fn(&str) -> Option<String>,
     call: &Arc<str>,
 ) -> Option<Event> {
     if footprint.exclusive {
         return None;
     }
     let access = accesses.iter().find(|access| {
-        !is_runtime(&access.op.resource, results_dir) && !is_declared(footprint, &access.op)
+        !is_runtime(&access.op.resource, results_dir) && !is_declared(footprint, &access.op, real)
     })?;
     Some(Event::Invariant(Invariant {
         name: "no_conflict_in_flight".to_owned(),
@@ -63,17 +64,30 @@ fn is_runtime(resource: &Resource, results_dir: &str) -> bool {
 }
 
 /// Whether a declared resource overlaps the touched one: whether the two, were either
-/// a write, would conflict.
-fn is_declared(footprint: &Footprint, op: &Op) -> bool {
-    let overlaps = |declared: &Resource| {
+/// a write, would conflict. A path that is declared stands also for where its symlinks
+/// lead, which only the run can tell.
+fn is_declared(footprint: &Footprint, op: &Op, real: &dyn Fn(&str) -> Option<String>) -> bool {
+    let meets = |declared: Resource| {
         let declared = Op {
-            resource: declared.clone(),
+            resource: declared,
             kind: OpKind::Write,
         };
         declared.resource == op.resource || declared.conflicts(op)
     };
+    let overlaps =
+        |declared: &Resource| meets(declared.clone()) || led(declared, real).is_some_and(meets);
     footprint.writes.iter().any(overlaps)
         || (!op.kind.writes() && footprint.reads.iter().any(overlaps))
+}
+
+/// The same resource of the path that a declared path leads to.
+fn led(declared: &Resource, real: &dyn Fn(&str) -> Option<String>) -> Option<Resource> {
+    Some(match declared {
+        Resource::File(path) => Resource::File(real(path)?.into()),
+        Resource::FileState(path) => Resource::FileState(real(path)?.into()),
+        Resource::Subtree(path) => Resource::Subtree(real(path)?.into()),
+        _ => return None,
+    })
 }
 
 #[cfg(test)]
@@ -91,7 +105,14 @@ mod tests {
     }
 
     fn is_breach(footprint: &Footprint, access: Access) -> bool {
-        undeclared(footprint, &[access], "/results", &"c".into()).is_some()
+        undeclared(
+            footprint,
+            &[access],
+            "/results",
+            &|path| path.strip_prefix("/link").map(|rest| format!("/dir{rest}")),
+            &"c".into(),
+        )
+        .is_some()
     }
 
     #[test]
@@ -110,6 +131,8 @@ mod tests {
             &reads,
             access(file("/results/x.txt"), OpKind::Write)
         ));
+        let through = Footprint::reads([file("/link/x")]);
+        assert!(!is_breach(&through, access(file("/dir/x"), OpKind::Read)));
         assert!(!is_breach(&reads, access(Resource::User, OpKind::Ask)));
         assert!(!is_breach(
             &Footprint::exclusive(),

@@ -1,8 +1,10 @@
 //! One run: a world, an agent and a script become a trace.
 
 mod finish;
+mod from_scenario;
 mod setup;
 
+pub use from_scenario::RunOptions;
 pub use setup::{Order, Setup, SetupError};
 
 use crate::agent::{Agent, AgentOptions, Ended};
@@ -11,7 +13,7 @@ use crate::model::{Model, Scripted};
 use crate::pipeline::{Desk, HookDesk};
 use crate::schedule::Batch;
 use crate::sim::{InOrder, Random, Replay, Schedule, Sim, SimConfig, SimError};
-use crate::tools::{FileStates, Session, ToolEnv};
+use crate::tools::{FileStates, Session, ToolAnswer, ToolEnv};
 use crate::trace::{self, Event, Trace, TraceBuilder};
 use crate::wire::Message;
 use crate::world::{Answers, MemoryFs, User, World, WorldOptions};
@@ -71,7 +73,8 @@ pub fn run_with(setup: Setup, model: &mut dyn Model) -> Result<RunReport, RunErr
     let world = World::with(sim.clone(), fs.clone(), options);
     let mut builder = TraceBuilder::default();
     builder.push(0, Event::RunStarted(started(&setup)));
-    let desk = Arc::new(desk(&setup, &world, &mut builder)?);
+    let (desk, answers) = desk(&setup, &world, &mut builder)?;
+    let desk = Arc::new(desk);
     let policy = setup.policy.unwrap_or(setup.profile.policy);
     let cap = setup.max_concurrency.or(setup.profile.max_concurrency);
     let batch = Batch::new(world.clone(), desk.clone(), policy, cap);
@@ -103,7 +106,7 @@ pub fn run_with(setup: Setup, model: &mut dyn Model) -> Result<RunReport, RunErr
         messages,
         fs: fs.snapshot(),
         complaints,
-        leftover: leftover(&world, &desk, &setup),
+        leftover: leftover(&world, &desk, &setup, &answers),
         schedule: sim.schedule(),
         makespan_ms,
         stop,
@@ -146,7 +149,11 @@ fn started(setup: &Setup) -> trace::RunStarted {
 }
 
 /// Everything that the calls of the run share.
-fn desk(setup: &Setup, world: &World, builder: &mut TraceBuilder) -> Result<Desk, RunError> {
+fn desk(
+    setup: &Setup,
+    world: &World,
+    builder: &mut TraceBuilder,
+) -> Result<(Desk, Arc<Answers<ToolAnswer>>), RunError> {
     let profile = Arc::new(setup.profile.clone());
     let shell = setup.shell();
     let env = Arc::new(ToolEnv {
@@ -163,7 +170,7 @@ fn desk(setup: &Setup, world: &World, builder: &mut TraceBuilder) -> Result<Desk
         pool: std::sync::OnceLock::new(),
     });
     let permissions = setup.permissions(&profile)?;
-    let (pool, stages) = setup.pool(&permissions);
+    let (pool, stages, answers) = setup.pool(&permissions);
     for stage in stages {
         builder.push(0, Event::Pool(stage));
     }
@@ -178,7 +185,7 @@ fn desk(setup: &Setup, world: &World, builder: &mut TraceBuilder) -> Result<Desk
         env: setup.env.clone(),
         scripted: Arc::new(Answers::new(setup.scripted_hooks.clone())),
     };
-    Ok(Desk {
+    let desk = Desk {
         env,
         pool,
         hooks: HookDesk {
@@ -188,15 +195,22 @@ fn desk(setup: &Setup, world: &World, builder: &mut TraceBuilder) -> Result<Desk
         },
         permissions: Arc::new(permissions),
         interrupt: Arc::new(setup.interrupt()),
-    })
+    };
+    Ok((desk, answers))
 }
 
 /// What was scripted and never came to be used.
-fn leftover(world: &World, desk: &Desk, setup: &Setup) -> Vec<String> {
+fn leftover(
+    world: &World,
+    desk: &Desk,
+    setup: &Setup,
+    answers: &Answers<ToolAnswer>,
+) -> Vec<String> {
     let mut left = world.user().left();
     left.extend(world.outside_left());
     left.extend(desk.hooks.cx.scripted.left());
     left.extend(desk.permissions.left());
     left.extend(setup.fixtures.left());
+    left.extend(answers.left());
     left
 }

@@ -9,12 +9,12 @@ use crate::rule::Anchors;
 use crate::settings::Settings;
 use crate::shell::{Fixtures, Shell};
 use crate::sim::ScheduleError;
-use crate::tools::{self, Pool, PoolOptions, Tool};
+use crate::tools::{self, Answered, Pool, PoolOptions, Tool, ToolAnswer};
 use crate::trace;
 use crate::wire::Message;
 use crate::words::{Mode, Policy, Step};
-use crate::world::{Answer, MemoryFs, MemoryOptions, OutsideChange, User, UserAnswer};
-use std::collections::BTreeMap;
+use crate::world::{Answer, Answers, MemoryFs, MemoryOptions, OutsideChange, User, UserAnswer};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// In which order operations are granted where two or more could be.
@@ -54,6 +54,8 @@ pub struct Setup {
     pub tools: Vec<Arc<dyn Tool>>,
     /// The tools of connected MCP servers.
     pub mcp: Vec<Arc<dyn Tool>>,
+    /// What tools answer in place of running; see [`Answered`].
+    pub answers: Vec<Answer<ToolAnswer>>,
     /// Feature flags.
     pub flags: BTreeMap<String, bool>,
     pub fixtures: Arc<Fixtures>,
@@ -128,6 +130,7 @@ impl Default for Setup {
             only: None,
             tools: Vec::new(),
             mcp: Vec::new(),
+            answers: Vec::new(),
             flags: BTreeMap::new(),
             fixtures: Arc::default(),
             user: Vec::new(),
@@ -233,7 +236,10 @@ impl Setup {
     }
 
     /// The tools of the run, and what each stage did to them.
-    pub(super) fn pool(&self, permissions: &Permissions) -> (Pool, Vec<trace::Pool>) {
+    pub(super) fn pool(
+        &self,
+        permissions: &Permissions,
+    ) -> (Pool, Vec<trace::Pool>, Arc<Answers<ToolAnswer>>) {
         let rules = permissions.rules().clone();
         let denied = move |name: &str| {
             let rule = rules.removes(name, &[])?;
@@ -249,11 +255,36 @@ impl Setup {
             only: self.only.as_deref(),
             denied: &denied,
         };
-        let own = tools::builtin()
-            .into_iter()
-            .chain(self.tools.iter().cloned())
-            .collect();
-        Pool::build(own, self.mcp.clone(), &options)
+        let answers = Arc::new(Answers::new(self.answers.clone()));
+        let mut own = tools::builtin();
+        own.extend(self.tools.iter().cloned());
+        let mut mcp = self.mcp.clone();
+        for tool in own.iter_mut().chain(&mut mcp) {
+            if self
+                .answers
+                .iter()
+                .any(|answer| answer.value.tool.matches(tool.name()))
+            {
+                *tool = Arc::new(Answered::over(tool.clone(), answers.clone()));
+            }
+        }
+        for name in self.answered_only(&own, &mcp) {
+            let definition = Arc::new(tools::stand_in(&name));
+            own.push(Arc::new(Answered::only(definition, answers.clone())));
+        }
+        let (pool, stages) = Pool::build(own, mcp, &options);
+        (pool, stages, answers)
+    }
+
+    /// The names in answers that no tool of the run has.
+    fn answered_only(&self, own: &[Arc<dyn Tool>], mcp: &[Arc<dyn Tool>]) -> BTreeSet<String> {
+        let names = self.answers.iter().map(|answer| answer.value.tool.as_str());
+        let literal = names.filter(|name| !name.contains(['*', '?']));
+        let known = |name: &str| own.iter().chain(mcp).any(|tool| tool.name() == name);
+        literal
+            .filter(|name| !known(name))
+            .map(str::to_owned)
+            .collect()
     }
 
     /// What the model is told besides the conversation.

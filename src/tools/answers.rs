@@ -19,6 +19,8 @@ pub struct ToolAnswer {
     /// What the input must hold: for each field of this object the value, a text being a glob.
     pub input: Option<Value>,
     pub answer: Scripted,
+    /// Virtual milliseconds until it is there.
+    pub latency_ms: u64,
 }
 
 impl ToolAnswer {
@@ -126,6 +128,10 @@ impl Tool for Answered {
         self.inner.search_hint()
     }
 
+    fn latency_ms(&self) -> Option<u64> {
+        self.inner.latency_ms()
+    }
+
     fn description(&self) -> &str {
         self.inner.description()
     }
@@ -188,6 +194,7 @@ impl Tool for Answered {
         cx.world.op(self.resource(), OpKind::Write).await;
         let name = self.inner.name();
         if let Some(given) = self.answers.take(|answer| answer.matches(name, input)) {
+            cx.world.sleep_ms(given.latency_ms).await;
             return given.answer.outcome();
         }
         if self.falls_through {

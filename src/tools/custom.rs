@@ -173,6 +173,10 @@ impl Tool for CustomTool {
         &self.search_hint
     }
 
+    fn latency_ms(&self) -> Option<u64> {
+        self.latency_ms
+    }
+
     fn description(&self) -> &str {
         &self.description
     }

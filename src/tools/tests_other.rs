@@ -313,6 +313,7 @@ fn answers_lie_over_tools() {
     let bench = Bench::new(&[("/p/a", "real\n")]);
     let answer = |tool: &str, input: Option<Value>, text: &str| Answer {
         value: ToolAnswer {
+            latency_ms: 0,
             tool: Pattern::new(tool),
             input: input.clone(),
             answer: Scripted::text(text),

@@ -143,6 +143,11 @@ pub trait Tool: Send + Sync {
     fn footprint(&self, _cx: &ToolCx, _input: &Value) -> Footprint {
         Footprint::exclusive()
     }
+    /// Virtual milliseconds that one call takes, if the tool knows better than the run's
+    /// settings; the pipeline lets them pass before [`Tool::call`].
+    fn latency_ms(&self) -> Option<u64> {
+        None
+    }
     /// Whether inputs are enforced while they are generated.
     fn strict(&self) -> bool {
         true

@@ -8,6 +8,7 @@ mod pipeline;
 mod profile;
 mod recording;
 mod scenario;
+mod scenarios;
 mod shell;
 mod sim;
 mod sim_guests;

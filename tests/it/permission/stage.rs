@@ -185,6 +185,7 @@ impl Case {
         }
         if let Some(answer) = self.classifier {
             permissions = permissions.with_classifier(vec![once(ClassifierAnswer {
+                call: None,
                 tool: None,
                 input: Default::default(),
                 sees: None,
