@@ -33,6 +33,7 @@ impl Fixture {
     }
 
     /// Whether this is the answer to a program with its arguments.
+    #[cfg(any(test, feature = "bash"))]
     pub(super) fn answers_program(&self, argv: &str) -> bool {
         self.command
             .as_ref()
@@ -40,6 +41,7 @@ impl Fixture {
     }
 
     /// The program that this is about, where the first word of the pattern is literal.
+    #[cfg(any(test, feature = "bash"))]
     pub(super) fn program(&self) -> Option<&str> {
         let word = self.command.as_ref()?.as_str().split_whitespace().next()?;
         let literal = !word.contains(['*', '?', '/', '=', '$', '"', '\'', '\\']);

@@ -48,6 +48,7 @@ impl Printed {
     }
 
     /// Both streams as one, so far.
+    #[cfg(any(test, feature = "bash"))]
     pub fn so_far(&self) -> Vec<u8> {
         self.locked().merged.clone()
     }
