@@ -46,6 +46,8 @@ pub struct Agent<'a> {
     batch: Batch,
     tools: Arc<[ToolDef]>,
     tools_hash: String,
+    /// The hash of the tools block of the last request.
+    sent_tools_hash: Option<String>,
     tools_tokens: u64,
     conversation: Conversation,
     trace: &'a mut TraceBuilder,
@@ -93,6 +95,7 @@ impl<'a> Agent<'a> {
             batch,
             tools,
             tools_hash,
+            sent_tools_hash: None,
             tools_tokens,
             conversation,
             trace,
@@ -130,6 +133,7 @@ impl<'a> Agent<'a> {
                 break;
             }
         }
+        self.check_all();
         Ended {
             stop: stop.reason,
             why: stop.why,
@@ -405,15 +409,38 @@ impl<'a> Agent<'a> {
         self.trace.push(self.batch.world.sim().now_ms(), event);
     }
 
+    /// Messages are only ever appended, so what precedes the new ones is as stable as the
+    /// tools block that stands before them all.
     fn trace_request(&mut self) {
         let appended = self.conversation.messages()[self.conversation.sent()..].to_vec();
+        let before = self.sent_tools_hash.replace(self.tools_hash.clone());
+        let prefix_stable = before.is_none_or(|before| before == self.tools_hash);
+        if !prefix_stable {
+            self.push(Event::Invariant(trace::Invariant {
+                name: "stable_tools".to_owned(),
+                call: None,
+                what: "the tools block differs from that of the last request".to_owned(),
+            }));
+        }
         self.push(Event::Request(trace::Request {
             turn: self.turns,
             appended,
             tools_hash: self.tools_hash.clone(),
-            prefix_stable: true,
+            prefix_stable,
             tokens_estimate: self.conversation.tokens_estimate() + self.tools_tokens,
         }));
+    }
+
+    /// Checks the whole conversation once more, in full, as a last request would hold it.
+    fn check_all(&mut self) {
+        let body = wire::RequestBody {
+            tools: self.tools.to_vec(),
+            system: self.options.system.as_str().into(),
+            messages: self.conversation.messages().to_vec(),
+            ..wire::RequestBody::default()
+        };
+        let violations = wire::rules::check_all(&body);
+        self.report(violations);
     }
 
     fn trace_response(&mut self, response: &Response) {
