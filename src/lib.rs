@@ -36,9 +36,5 @@ pub mod replay;
 
 pub mod report;
 
-mod library;
-
-pub use library::{Rehearsal, Rehearsed, ScenarioCheck, check_folder, scenario};
-
 #[cfg(feature = "cli")]
 pub mod cli;

@@ -2,7 +2,7 @@
 
 use super::changes::line_of;
 use super::file_state::FileState;
-use super::matching::{Reading, find, replacement};
+use super::matching::{Matches, Reading, find, replacement};
 use super::ranges::{Ranges, Replaced};
 use super::units::one_line;
 use super::{Refusal, no_match};
@@ -40,6 +40,9 @@ pub(super) struct Applied {
 pub(super) struct Given<'a> {
     pub path: &'a str,
     pub content: &'a [u8],
+    /// Whether an edit to nothing takes the line end behind it along, as the recorded
+    /// runtime does (seen in recordings; no public text says so).
+    pub empties_lines: bool,
     /// What the model was shown of this content, where a place outside of it must not
     /// be edited; `None` where any place may be.
     pub shown: Option<&'a Ranges>,
@@ -116,6 +119,12 @@ fn one(given: &Given<'_>, applied: &mut Applied, edit: &Edit) -> Result<(), Refu
             ),
         ));
     }
+    make(given, applied, edit, &found);
+    Ok(())
+}
+
+/// Puts the new text in the place of every occurrence.
+fn make(given: &Given<'_>, applied: &mut Applied, edit: &Edit, found: &Matches) {
     let line = found
         .spans
         .first()
@@ -123,7 +132,13 @@ fn one(given: &Given<'_>, applied: &mut Applied, edit: &Edit) -> Result<(), Refu
     let mut content = Vec::with_capacity(applied.content.len() + edit.new_string.len());
     let mut replaced = Vec::with_capacity(found.spans.len());
     let mut copied = 0;
-    for span in &found.spans {
+    let empties =
+        given.empties_lines && edit.new_string.is_empty() && !edit.old_string.ends_with('\n');
+    let spans = found.spans.iter().map(|span| match empties {
+        true => span.start..span.end + line_end_len(&applied.content[span.end..]),
+        false => span.clone(),
+    });
+    for span in spans {
         let new = replacement(
             &applied.content,
             span.clone(),
@@ -144,7 +159,15 @@ fn one(given: &Given<'_>, applied: &mut Applied, edit: &Edit) -> Result<(), Refu
     applied.shown = applied.shown.after(&replaced);
     applied.places.push((found.spans.len(), line));
     applied.reading = applied.reading.max(found.reading);
-    Ok(())
+}
+
+/// The length of the line end that `rest` begins with, or 0.
+fn line_end_len(rest: &[u8]) -> usize {
+    match rest {
+        [b'\r', b'\n', ..] => 2,
+        [b'\n', ..] => 1,
+        _ => 0,
+    }
 }
 
 fn ambiguous(path: &str, content: &[u8], edit: &Edit, starts: &[usize]) -> Refusal {
@@ -190,6 +213,7 @@ mod tests {
         let given = Given {
             path: "/p/a",
             content: content.as_bytes(),
+            empties_lines: false,
             shown: None,
         };
         apply(given, Ranges::whole(content.len()), edits)
@@ -228,6 +252,24 @@ mod tests {
     }
 
     #[test]
+    fn an_edit_to_nothing_may_take_the_line_end_along() {
+        let content = b"one\r\ntwo\r\nthree";
+        let given = |empties_lines| Given {
+            path: "/p/a",
+            content,
+            empties_lines,
+            shown: None,
+        };
+        let known = || Ranges::whole(content.len());
+        let after = |empties, old| apply(given(empties), known(), &[edit(old, "", false)]);
+        let after = |empties, old| after(empties, old).map(|done| done.content);
+        assert_eq!(after(false, "two"), Ok(b"one\r\n\r\nthree".to_vec()));
+        assert_eq!(after(true, "two"), Ok(b"one\r\nthree".to_vec()));
+        assert_eq!(after(true, "two\n"), Ok(b"one\r\nthree".to_vec()));
+        assert_eq!(after(true, "three"), Ok(b"one\r\ntwo\r\n".to_vec()));
+    }
+
+    #[test]
     fn edits_that_cancel_out_change_nothing() {
         let refusal = applied("a", &[edit("a", "b", false), edit("b", "a", false)]).unwrap_err();
         assert_eq!(refusal.class, Class::NoChange);
@@ -241,6 +283,7 @@ mod tests {
         let given = Given {
             path: "/p/a",
             content: content.as_bytes(),
+            empties_lines: false,
             shown: Some(&shown),
         };
         let done = apply(given, shown.clone(), &[edit("two", "2", false)]).expect("applies");

@@ -344,6 +344,7 @@ fn new_file(target: Target, asked: &Asked) -> Result<Plan, Refusal> {
     let given = Given {
         path: &target.path,
         content,
+        empties_lines: false,
         shown: None,
     };
     let applied = if rest.is_empty() {
@@ -383,6 +384,7 @@ fn applied(
     let given = Given {
         path: &target.path,
         content: &loaded.content,
+        empties_lines: cx.env.profile.version.is_some(),
         shown,
     };
     apply(given, known, &asked.edits)
