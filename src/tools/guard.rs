@@ -7,7 +7,7 @@
 use super::changes::{describe, describe_times};
 use super::file_state::{FileState, Origin, Seen};
 use super::ranges::Ranges;
-use super::target::{Loaded, Target, refused};
+use super::target::{Loaded, Target, load, refused};
 use super::{Refusal, ToolCx};
 use crate::profile::{PartialReadCounts, Profile, StaleBy, Unmet};
 use crate::words::Class;
@@ -128,6 +128,9 @@ pub(super) async fn replace(
             Err(ReplaceError::Changed(now)) => {
                 return Err(stale(&target.path, &describe(&loaded.content, &now)));
             }
+            Err(ReplaceError::Fs(e)) if e.kind == FsErrorKind::TooLarge => {
+                return replace_large(cx, target, loaded, hash, content).await;
+            }
             Err(ReplaceError::Fs(e)) => Err(e),
             Ok(meta) => Ok(meta),
         }
@@ -135,6 +138,32 @@ pub(super) async fn replace(
         cx.world.write(path, content).await
     };
     let meta = written.map_err(|e| refused(&target.path, &e))?;
+    whole(target, content, meta)
+}
+
+/// Replaces a file that is too large to be compared and written in one operation:
+/// compares it once more and then writes, so that a change in between is lost.
+async fn replace_large(
+    cx: &ToolCx,
+    target: &Target,
+    loaded: &Loaded,
+    hash: ContentHash,
+    content: &[u8],
+) -> Result<Meta, Refusal> {
+    let now = load(cx, target)
+        .await
+        .map_err(|e| refused(&target.path, &e))?;
+    if ContentHash::of(&now.content) != hash {
+        return Err(stale(
+            &target.path,
+            &describe(&loaded.content, &now.content),
+        ));
+    }
+    let meta = cx
+        .world
+        .write(&target.canonical, content)
+        .await
+        .map_err(|e| refused(&target.path, &e))?;
     whole(target, content, meta)
 }
 

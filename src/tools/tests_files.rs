@@ -363,3 +363,33 @@ fn a_hook_that_formats_can_refresh_what_is_known() {
     assert_eq!(refreshed, Ok(true));
     assert_class(&bench.one(Edit, edit("a", "x = 2", "x = 3")), Class::Ok);
 }
+
+#[test]
+fn what_the_system_refuses_has_its_class() {
+    let small = MemoryFs::new(MemoryOptions {
+        capacity_bytes: 10,
+        ..Default::default()
+    });
+    small
+        .put_file("/p/a", b"12345".as_slice(), 0o644, START_MS)
+        .expect("put");
+    let bench = Bench::on(small);
+    let full = bench.one(Write, write("b", "1234567"));
+    assert_class(&full, Class::NoSpace);
+    bench.one(Read, file("a"));
+    let full = bench.one(Edit, edit("a", "5", "567890123"));
+    assert_class(&full, Class::NoSpace);
+    assert_eq!(bench.read("/p/a"), "12345");
+    let fs = MemoryFs::new(MemoryOptions::default());
+    fs.put_file("/p/secret", b"x".as_slice(), 0o000, START_MS)
+        .expect("put");
+    fs.put_file("/p/fixed", b"x".as_slice(), 0o444, START_MS)
+        .expect("put");
+    let bench = Bench::on(fs);
+    assert_class(&bench.one(Read, file("secret")), Class::PermissionOs);
+    bench.one(Read, file("fixed"));
+    assert_class(
+        &bench.one(Edit, edit("fixed", "x", "y")),
+        Class::PermissionOs,
+    );
+}

@@ -170,3 +170,22 @@ fn the_page_after_a_limit_keeps_what_is_left_of_it() {
         "{notice}"
     );
 }
+
+#[test]
+fn a_file_over_what_can_be_read_at_once_is_paged_as_any() {
+    let lines = (crate::world::READ_LIMIT_BYTES / 64 + 1) as usize;
+    let content = format!("{}end", format!("{}\n", "x".repeat(63)).repeat(lines));
+    let bench = Bench::new(&[("/p/big", &content)]);
+    let last = bench.one(Read, json!({"file_path": "big", "offset": lines}));
+    assert_eq!(
+        last.text(),
+        format!("{lines}\t{}\n{}\tend", "x".repeat(63), lines + 1)
+    );
+    let edit = json!({"file_path": "big", "old_string": "end", "new_string": "END"});
+    assert_class(&bench.one(super::Edit, edit), Class::Ok);
+    let tail = bench
+        .world
+        .fs()
+        .read_range("/p/big", content.len() as u64 - 4, 9);
+    assert_eq!(&*tail.expect("read"), b"\nEND");
+}
