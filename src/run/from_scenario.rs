@@ -41,7 +41,8 @@ impl Setup {
         let only = scenario.tools.only.as_ref();
         let interrupt = scenario.interrupt.as_ref();
         Ok(Setup {
-            name: scenario.title(),
+            // Not its file: a trace does not depend on where a scenario lies.
+            name: scenario.name.clone(),
             hash: scenario.hash.clone(),
             profile,
             seed,

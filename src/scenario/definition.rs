@@ -124,6 +124,11 @@ impl Scenario {
         }
     }
 
+    /// The case's name as it can be part of a file's name.
+    pub fn case_slug(&self) -> Option<String> {
+        self.case.as_deref().map(slug)
+    }
+
     /// The turns as the scripted model takes them.
     pub fn turns(&self) -> Vec<model::Turn> {
         self.model
@@ -168,6 +173,14 @@ impl Scenario {
         }
         Ok(profile)
     }
+}
+
+/// A name with everything but ASCII letters, digits and `-` replaced by `_`.
+pub(super) fn slug(name: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    name.chars()
+        .map(|c| if plain(c) { c } else { '_' })
+        .collect()
 }
 
 /// Reads a scenario, or a case with the scenario's keys below its own.

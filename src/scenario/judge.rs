@@ -207,11 +207,20 @@ impl Judge<'_> {
         let what = |of: &str| format!("call {key}: {of}");
         self.same(what("tool"), expected.tool.as_ref(), Some(tool));
         self.same(what("step"), expected.step.as_ref(), step);
-        self.same(
-            what("class"),
-            expected.class.as_ref(),
-            result.map(|r| r.class),
-        );
+        let text = result
+            .map(|r| result_text(r.content.get()))
+            .unwrap_or_default();
+        if let Some(class) = &expected.class
+            && result.map(|r| r.class) != Some(class.value)
+        {
+            // The class alone does not say what went wrong.
+            let found = match result {
+                Some(result) => format!("{}: {}", result.class, shown(&text)),
+                None => "no result".to_owned(),
+            };
+            let wanted = class.value.to_string();
+            self.fail(Some(&class.at), what("class"), wanted, found);
+        }
         self.same(
             what("is_error"),
             expected.is_error.as_ref(),
@@ -232,12 +241,6 @@ impl Judge<'_> {
         if let Some(expected) = &expected.decision {
             self.decision(key, expected, decision);
         }
-        if expected.contains.is_empty() && expected.lacks.is_empty() {
-            return;
-        }
-        let text = result
-            .map(|r| result_text(r.content.get()))
-            .unwrap_or_default();
         for part in &expected.contains {
             if !text.contains(&part.value) {
                 self.fail(

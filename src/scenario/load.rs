@@ -2,7 +2,7 @@
 
 use super::beside::{Shelf, read_beside};
 use super::complaint::{Complaint, Place, Rejected, Severity, SourceText};
-use super::definition::{Scenario, read_scenario};
+use super::definition::{Scenario, read_scenario, slug};
 use super::fields::Reader;
 use super::keys;
 use super::lint::lint;
@@ -179,11 +179,12 @@ impl Loader {
             };
             let name = match case.get("name").map(|n| (n, &n.data)) {
                 Some((at, Data::Text(name))) => {
-                    if !names.insert(name.clone()) {
+                    // They are parts of the names of files, on any disk.
+                    if !names.insert(slug(name).to_lowercase()) {
                         self.r.complain(Complaint::error(
                             &at.at,
                             format!("the case {} a second time", quoted(name)),
-                            "a name for every case of its own",
+                            "a name for every case of its own, also without its punctuation",
                         ));
                     }
                     name.clone()
