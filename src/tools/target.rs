@@ -230,6 +230,7 @@ pub(super) fn refused(path: &str, e: &FsError) -> Refusal {
             format!("{path} exists already. Choose another path.")
         }
         FsErrorKind::Invalid => format!("{path} is not a valid path. Check it."),
+        FsErrorKind::Io => format!("the disk failed on {path}. Tell the user."),
     };
     Refusal::new(e.kind.class(), text)
 }

@@ -87,6 +87,8 @@ pub enum FsErrorKind {
     /// A path that is not normal or too long, a folder moved into itself, the root
     /// removed or moved, or [`Fs::read_link`] of what is no symlink.
     Invalid,
+    /// Whatever else a real disk may say.
+    Io,
 }
 
 impl FsErrorKind {
@@ -104,6 +106,7 @@ impl FsErrorKind {
             FsErrorKind::TooLarge => "file too large",
             FsErrorKind::Outside => "outside the root of this file system",
             FsErrorKind::Invalid => "invalid path",
+            FsErrorKind::Io => "input or output failed",
         }
     }
 
@@ -119,6 +122,7 @@ impl FsErrorKind {
             FsErrorKind::Permission | FsErrorKind::Outside => Class::PermissionOs,
             FsErrorKind::TooLarge => Class::TooLarge,
             FsErrorKind::Invalid => Class::InvalidInput,
+            FsErrorKind::Io => Class::ToolError,
         }
     }
 }
@@ -235,6 +239,29 @@ pub(crate) fn check_path(path: &str) -> Result<(), FsErrorKind> {
         Some(rest) if fits && rest.split('/').all(normal) => Ok(()),
         _ => Err(FsErrorKind::Invalid),
     }
+}
+
+/// Makes `path` and the folders above it as far as they are missing, as `mkdir -p` does:
+/// `make` makes one folder, and is content with one that exists. Climbs while the
+/// folder above is missing, then comes down.
+pub(crate) fn for_missing_folders(
+    path: &str,
+    mut make: impl FnMut(&str) -> Result<(), FsErrorKind>,
+) -> Result<(), FsErrorKind> {
+    let mut missing: Vec<&str> = Vec::new();
+    let mut upto = path;
+    loop {
+        match make(upto) {
+            Ok(()) => break,
+            Err(FsErrorKind::NotFound) => missing.push(upto),
+            Err(other) => return Err(other),
+        }
+        match split(upto) {
+            Some((above, _)) => upto = above,
+            None => return Err(FsErrorKind::NotFound),
+        }
+    }
+    missing.into_iter().rev().try_for_each(make)
 }
 
 /// The folder of a normal path and the name in it; `None` for the root.

@@ -19,3 +19,4 @@ mod trace;
 mod trace_events;
 mod wire;
 mod wire_rules;
+mod world;

@@ -89,6 +89,7 @@ fn refused(kind: FsErrorKind) -> Error {
         }
         FsErrorKind::TooLarge => (ErrorKind::FileTooLarge, "File too large"),
         FsErrorKind::Invalid => (ErrorKind::InvalidInput, "Invalid argument"),
+        FsErrorKind::Io => (ErrorKind::Other, "Input/output error"),
     };
     std::io::Error::new(kind, words).into()
 }

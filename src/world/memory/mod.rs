@@ -12,7 +12,7 @@ mod resolve;
 
 pub use compare::{Difference, Differs, Held, Kept, diff};
 
-use super::fs::check_path;
+use super::fs::{check_path, for_missing_folders};
 use super::{Bytes, ContentHash, FsError, FsErrorKind};
 use content::Content;
 use folder::{File, Folder, Link, Node};
@@ -371,25 +371,16 @@ impl Rules<'_> {
         mtime_ms: i64,
     ) -> Result<(), FsErrorKind> {
         check_path(path)?;
-        let ends = path.match_indices('/').map(|(i, _)| i).skip(1);
-        for end in ends.chain([path.len()]) {
-            let upto = &path[..end];
-            match self
-                .walker
-                .walk(&state.root, upto, For::Use)
-                .map(|p| p.leaf)
-            {
-                Ok(Leaf::Folder) => {}
-                Ok(Leaf::File(..)) if end < path.len() => return Err(FsErrorKind::NotDirectory),
-                Ok(Leaf::File(..)) => return Err(FsErrorKind::Exists),
-                // A dangling link stands where the folder would be: `vacant` refuses it.
-                Ok(Leaf::Missing(_)) | Err(FsErrorKind::NotFound) => {
-                    self.make_folder(state, upto, mtime_ms)?;
-                }
-                Err(other) => return Err(other),
+        for_missing_folders(path, |upto| {
+            let is_folder = |state: &State| {
+                let place = self.walker.walk(&state.root, upto, For::Use);
+                place.is_ok_and(|place| matches!(place.leaf, Leaf::Folder))
+            };
+            match self.make_folder(state, upto, mtime_ms) {
+                Err(kind) if kind != FsErrorKind::NotFound && is_folder(state) => Ok(()),
+                done => done,
             }
-        }
-        Ok(())
+        })
     }
 
     fn set_mode(&self, state: &mut State, path: &str, mode: u32) -> Result<(), FsErrorKind> {
