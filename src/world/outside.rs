@@ -312,7 +312,12 @@ impl Actor {
 impl World {
     /// Starts an actor for each outside change that has a time, or none. Must be
     /// called once, when the run begins.
-    pub fn start_outside(&self) {
+    ///
+    /// In a timed run, what gives waits until everything due at time 0 has happened:
+    /// awaited before the agent does anything, it makes these changes come first, whatever
+    /// the strategy. In an untimed run they may come at any point, and it waits for nothing.
+    pub fn start_outside(&self) -> impl Future<Output = ()> + use<> {
+        let mut first = Vec::new();
         for (index, change) in self.inner.outside.all.iter().enumerate() {
             let at_ms = match change.trigger {
                 Trigger::AtMs(ms) => ms,
@@ -321,15 +326,24 @@ impl World {
             };
             let id = ActorId::outside(u32::try_from(index).unwrap_or(u32::MAX));
             let world = self.clone();
-            // Nobody waits for it: what it does stands in the records.
-            drop(self.sim().spawn(id, async move {
+            // What it does stands in the records.
+            let joined = self.sim().spawn(id, async move {
                 world.actor(id).sleep_ms(at_ms).await;
                 let board = &world.inner.outside;
                 if let Some(taken) = board.take(index) {
                     let note = |record| board.lock().records.push(record);
                     taken.apply(&world, note).await;
                 }
-            }));
+            });
+            if self.sim().timed() && at_ms == 0 {
+                first.push(joined);
+            }
+        }
+        async move {
+            for joined in first {
+                // One that was cancelled is told by `outside_left`.
+                let _ = joined.await;
+            }
         }
     }
 

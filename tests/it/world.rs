@@ -154,7 +154,7 @@ fn machine(dir: &Path) -> MemoryOptions {
     let mode = |path: &Path| path.metadata().expect("it exists").permissions().mode() & 0o777;
     std::fs::create_dir(&probe).expect("a temporary folder can be written to");
     let umask = 0o777 & !mode(&probe);
-    std::fs::set_permissions(&probe, std::fs::Permissions::from_mode(0)).expect("ours");
+    std::fs::set_permissions(&probe, std::fs::Permissions::from_mode(0o0)).expect("ours");
     let superuser = std::fs::read_dir(&probe).is_ok();
     std::fs::remove_dir(&probe).expect("it is empty");
     MemoryOptions {
