@@ -87,7 +87,7 @@ pub fn run_with(setup: Setup, model: &mut dyn Model) -> Result<RunReport, RunErr
     };
     let tools = desk.pool.tool_defs(&[]).into();
     let ended = sim.run(async {
-        world.start_outside();
+        world.start_outside().await;
         Agent::new(options, model, batch, tools, &mut builder)
             .run()
             .await
