@@ -3,10 +3,12 @@
 mod class;
 mod script;
 mod scripted;
+mod strict;
 
 pub use class::{ERROR_PREFIX, class_of_result};
 pub use script::{ExpectRequest, ExpectResult, Fault, ScriptedCall, Turn, When};
 pub use scripted::{SCRIPTED_MODEL, Scripted};
+pub use strict::Strict;
 
 use crate::wire::{Message, Response, ToolDef};
 use async_trait::async_trait;

@@ -1,12 +1,17 @@
 //! What a scripted model will say.
 
-use crate::wire::StopReason;
+use crate::wire::{ErrorKind, StopReason, Usage};
 use crate::words::Class;
 use crate::world::Pattern;
 use serde_json::value::RawValue;
 use std::sync::Arc;
 
 /// One response, and when it is given.
+///
+/// A turn whose `when` does not hold gives way to `otherwise`, which may have a `when`
+/// of its own, and so on; where none is left, the script goes on to its next turn
+/// within the same request. A turn that was passed over does not come back, and is
+/// not missed at the end.
 #[derive(Debug, Clone, Default)]
 pub struct Turn {
     /// What complaints call it, such as its line in the scenario.
@@ -22,8 +27,10 @@ pub struct Turn {
     pub calls: Vec<ScriptedCall>,
     /// By default `tool_use` if there are calls, else `end_turn`.
     pub stop: Option<StopReason>,
+    /// By default an estimate of the request and of the response.
+    pub usage: Option<Usage>,
     pub expect_request: Option<ExpectRequest>,
-    /// How the API fails once before it gives the turn.
+    /// How the API fails once before it gives the turn to the request that comes again.
     pub fault: Option<Fault>,
 }
 
@@ -78,6 +85,13 @@ pub enum Fault {
         message: Option<String>,
         retry_after_s: Option<u64>,
     },
-    /// The stream breaks off after so many events.
+    /// The stream breaks off after so many events. No fault if it has no more.
     Cut { after_events: usize },
+    /// An error event ends the stream after so many events.
+    ErrorEvent {
+        after_events: usize,
+        kind: ErrorKind,
+    },
+    /// The answer is this text, which is no stream of a message.
+    Garbage { text: String },
 }

@@ -1,9 +1,11 @@
 //! The fake model: it says what the script says, and sees what a model sees.
 
 use super::{
-    ExpectRequest, Fault, Model, ModelError, Request, ScriptedCall, Turn, When, class_of_result,
+    ExpectRequest, ExpectResult, Fault, Model, ModelError, Request, Turn, When, class_of_result,
 };
-use crate::wire::{self, ApiError, Block, ErrorKind, Response, StopReason, ToolResult, Usage};
+use crate::wire::{
+    self, ApiError, Block, ErrorKind, Event, Response, Role, StopReason, ToolResult, Usage, stream,
+};
 use crate::words::Class;
 use async_trait::async_trait;
 use std::collections::{BTreeMap, VecDeque};
@@ -13,15 +15,35 @@ use std::sync::Arc;
 pub const SCRIPTED_MODEL: &str = "scripted";
 /// Characters of a text or an input in one event of its stream.
 const PIECE_CHARS: usize = 40;
+/// Events that one long text or input makes, about; its pieces are longer then.
+const PIECES_MAX: usize = 64;
+/// What the error says if the script does not.
+const SCRIPTED_ERROR: &str = "the script says so";
 
-/// A model that follows a script. Its work in a turn does not grow with the conversation.
+/// A model that follows a script.
+///
+/// Its work in a turn does not grow with the conversation: it looks at the messages
+/// after its last answer. Only before its first answer does it look at all of them,
+/// so that a session that is taken up again gets ids that are not in it yet.
 pub struct Scripted {
     turns: VecDeque<Turn>,
     /// The turn that failed and is to be given now.
     again: Option<Turn>,
-    /// The calls it made, by id: number and tool.
-    calls: BTreeMap<Arc<str>, (u32, String)>,
-    responses: u32,
+    /// The calls it made, by id.
+    calls: BTreeMap<Arc<str>, Made>,
+    /// How many calls it made since it began.
+    numbered: u32,
+    /// How many answers the conversation has; `None` before the first.
+    responses: Option<u32>,
+    /// The turns it passed over for the current request, and why.
+    passed: Vec<String>,
+}
+
+/// A call that was made.
+struct Made {
+    /// From 1; `None` if it was made before the session was taken up.
+    number: Option<u32>,
+    tool: Arc<str>,
 }
 
 impl Scripted {
@@ -30,7 +52,9 @@ impl Scripted {
             turns: turns.into(),
             again: None,
             calls: BTreeMap::new(),
-            responses: 0,
+            numbered: 0,
+            responses: None,
+            passed: Vec::new(),
         }
     }
 
@@ -40,27 +64,75 @@ impl Scripted {
         waiting.map(|turn| turn.label.clone()).collect()
     }
 
+    /// Looks at what was said before the script began.
+    fn begin(&mut self, request: &Request<'_>) -> u32 {
+        if let Some(responses) = self.responses {
+            return responses;
+        }
+        let mut responses = 0;
+        for message in request.messages {
+            responses += u32::from(message.role == Role::Assistant);
+            for call in message.tool_uses() {
+                let made = Made {
+                    number: None,
+                    tool: call.name.clone(),
+                };
+                self.calls.insert(call.id.clone(), made);
+            }
+        }
+        self.responses = Some(responses);
+        responses
+    }
+
     /// The turn that this request gets: the next one whose condition holds.
     fn take(&mut self, request: &Request<'_>) -> Result<Turn, ModelError> {
         if let Some(turn) = self.again.take() {
             return Ok(turn);
         }
         let results = last_results(request);
+        self.passed.clear();
         while let Some(mut turn) = self.turns.pop_front() {
             loop {
                 match &turn.when {
-                    Some(when) if !self.holds(when, &results) => match turn.otherwise.take() {
-                        Some(otherwise) => turn = *otherwise,
-                        None => break,
-                    },
+                    Some(when) if !self.holds(when, &results) => {
+                        let otherwise = turn.otherwise.take();
+                        match otherwise {
+                            Some(otherwise) => turn = *otherwise,
+                            None => break,
+                        }
+                    }
                     _ => return Ok(turn),
                 }
             }
+            self.passed.push(turn.label);
         }
-        Err(ModelError::Script(format!(
+        Err(ModelError::Script(self.end_of_script(request, &results)))
+    }
+
+    fn end_of_script(&self, request: &Request<'_>, results: &[&ToolResult]) -> String {
+        let mut what = format!(
             "the script has no turn left for request {}: end it with a turn that makes no calls",
             request.turn
-        )))
+        );
+        if !self.passed.is_empty() {
+            let results: Vec<String> = results
+                .iter()
+                .map(|result| {
+                    let class = class_of_result(result).map_or("no class", Class::as_str);
+                    format!("{} {class}", result.tool_use_id)
+                })
+                .collect();
+            what.push_str(&format!(
+                ". Passed over, because `when` did not hold: {}; the results were: {}",
+                self.passed.join(", "),
+                if results.is_empty() {
+                    "none".to_owned()
+                } else {
+                    results.join(", ")
+                }
+            ));
+        }
+        what
     }
 
     fn holds(&self, when: &When, results: &[&ToolResult]) -> bool {
@@ -68,7 +140,9 @@ impl Scripted {
             let call = self.calls.get(&result.tool_use_id);
             let named = |name: &String| {
                 **name == *result.tool_use_id
-                    || call.is_some_and(|(number, _)| name.parse() == Ok(*number))
+                    || call
+                        .and_then(|made| made.number)
+                        .is_some_and(|number| name.parse() == Ok(number))
             };
             when.result.as_ref().is_none_or(named)
                 && when
@@ -80,7 +154,7 @@ impl Scripted {
                 && when
                     .tool
                     .as_ref()
-                    .is_none_or(|tool| call.is_some_and(|(_, name)| tool.matches(name)))
+                    .is_none_or(|tool| call.is_some_and(|made| tool.matches(&made.tool)))
         })
     }
 
@@ -113,36 +187,11 @@ impl Scripted {
                 result: Some(call.clone()),
                 ..When::default()
             };
-            let Some(result) = results.iter().find(|result| self.holds(&one, &[result])) else {
-                wrong.push(format!(
+            match results.iter().find(|result| self.holds(&one, &[result])) {
+                Some(result) => demand_of_result(call, expected, result, &mut wrong),
+                None => wrong.push(format!(
                     "expected a result of {call} in the last message, found none"
-                ));
-                continue;
-            };
-            if expected
-                .is_error
-                .is_some_and(|is_error| is_error != result.is_error)
-            {
-                wrong.push(format!(
-                    "{call}: expected is_error {}, found {}",
-                    !result.is_error, result.is_error
-                ));
-            }
-            let class = class_of_result(result);
-            if expected.class.is_some() && expected.class != class {
-                let found = class.map_or("none", Class::as_str);
-                let expected = expected.class.map_or("none", Class::as_str);
-                wrong.push(format!("{call}: expected class {expected}, found {found}"));
-            }
-            let text = result.content.text();
-            for part in expected
-                .contains
-                .iter()
-                .filter(|part| !text.contains(part.as_str()))
-            {
-                wrong.push(format!(
-                    "{call}: expected {part:?} in the result, found {text:?}"
-                ));
+                )),
             }
         }
         if wrong.is_empty() {
@@ -155,49 +204,92 @@ impl Scripted {
         )))
     }
 
-    /// The response that a turn is.
-    fn response(&mut self, turn: &Turn, request: &Request<'_>) -> Response {
-        self.responses += 1;
-        let mut content = Vec::new();
-        content.extend(
-            turn.thinking
-                .as_deref()
-                .map(|thinking| Block::thinking(thinking, "scripted")),
-        );
-        content.extend(turn.say.iter().map(|text| Block::text(text.as_str())));
-        content.extend(turn.blocks.iter().map(|raw| Block::from_raw(raw.clone())));
-        for (place, call) in turn.calls.iter().enumerate() {
-            content.push(self.call(call, place));
-        }
-        let default = if turn.calls.is_empty() {
-            StopReason::EndTurn
-        } else {
-            StopReason::ToolUse
-        };
-        let output = content
-            .iter()
-            .map(|block| wire::estimate_tokens(block.raw().get()))
-            .sum();
-        Response {
-            id: format!("msg_{:04}", self.responses),
-            model: SCRIPTED_MODEL.to_owned(),
-            content,
-            stop_reason: turn.stop.clone().unwrap_or(default),
-            usage: Usage::new(request.tokens_estimate, output),
-            ..Response::default()
+    /// Remembers what was said, now that it was heard.
+    fn remember(&mut self, response: &Response) {
+        self.responses = self.responses.map(|responses| responses + 1);
+        for call in response.tool_uses() {
+            self.numbered += 1;
+            let made = Made {
+                number: Some(self.numbered),
+                tool: call.name.clone(),
+            };
+            self.calls.entry(call.id.clone()).or_insert(made);
         }
     }
+}
 
-    fn call(&mut self, call: &ScriptedCall, place: usize) -> Block {
-        let id: Arc<str> = match &call.id {
-            Some(id) => id.as_str().into(),
-            None => format!("toolu_{:04}_{}", self.responses, place + 1).into(),
-        };
-        let number = self.calls.len() as u32 + 1;
-        self.calls
-            .entry(id.clone())
-            .or_insert((number, call.tool.clone()));
-        Block::tool_use(id, call.tool.as_str(), &call.input)
+/// The response that a turn is; `number` counts the answers of a conversation from 1.
+fn response(turn: &Turn, number: u32, request: &Request<'_>) -> Response {
+    let mut content = Vec::new();
+    content.extend(
+        turn.thinking
+            .as_deref()
+            .map(|thinking| Block::thinking(thinking, "scripted")),
+    );
+    content.extend(turn.say.iter().map(|text| Block::text(text.as_str())));
+    content.extend(turn.blocks.iter().map(|raw| Block::from_raw(raw.clone())));
+    for (place, call) in turn.calls.iter().enumerate() {
+        let id = call
+            .id
+            .clone()
+            .unwrap_or_else(|| format!("toolu_{number:04}_{}", place + 1));
+        content.push(Block::tool_use(id, call.tool.as_str(), &call.input));
+    }
+    let default = if content.iter().any(|block| block.as_tool_use().is_some()) {
+        StopReason::ToolUse
+    } else {
+        StopReason::EndTurn
+    };
+    let output = content
+        .iter()
+        .map(|block| wire::estimate_tokens(block.raw().get()))
+        .sum();
+    Response {
+        id: format!("msg_{number:04}"),
+        model: SCRIPTED_MODEL.to_owned(),
+        content,
+        stop_reason: turn.stop.clone().unwrap_or(default),
+        usage: turn
+            .usage
+            .clone()
+            .unwrap_or_else(|| Usage::new(request.tokens_estimate, output)),
+        ..Response::default()
+    }
+}
+
+/// The events of a response, in pieces that stay few.
+fn events(response: &Response) -> Vec<Event> {
+    let longest = response.content.iter().map(|block| block.raw().get().len());
+    let longest = longest.max().unwrap_or(0);
+    wire::unfold(response, PIECE_CHARS.max(longest / PIECES_MAX))
+}
+
+fn demand_of_result(
+    call: &str,
+    expected: &ExpectResult,
+    result: &ToolResult,
+    wrong: &mut Vec<String>,
+) {
+    let is_error = result.is_error;
+    if expected.is_error.is_some_and(|wanted| wanted != is_error) {
+        wrong.push(format!(
+            "{call}: expected is_error {}, found {is_error}",
+            !is_error
+        ));
+    }
+    let class = class_of_result(result);
+    if expected.class.is_some() && expected.class != class {
+        let found = class.map_or("none", Class::as_str);
+        let wanted = expected.class.map_or("none", Class::as_str);
+        wrong.push(format!("{call}: expected class {wanted}, found {found}"));
+    }
+    let text = result.content.text();
+    for part in &expected.contains {
+        if !text.contains(part.as_str()) {
+            wrong.push(format!(
+                "{call}: expected {part:?} in the result, found {text:?}"
+            ));
+        }
     }
 }
 
@@ -205,12 +297,15 @@ impl Scripted {
 impl Model for Scripted {
     /// Answers as the API does, as a stream of events, and puts it together again.
     async fn respond(&mut self, request: &Request<'_>) -> Result<Response, ModelError> {
+        let number = self.begin(request) + 1;
         let mut turn = self.take(request)?;
         if let Some(expect) = turn.expect_request.take() {
             self.demand(&turn.label, &expect, request)?;
         }
         let fault = turn.fault.take();
+        let mut events = events(&response(&turn, number, request));
         match fault {
+            None => {}
             Some(Fault::Api {
                 status,
                 kind,
@@ -219,49 +314,67 @@ impl Model for Scripted {
             }) => {
                 self.again = Some(turn);
                 let kind = kind.unwrap_or_else(|| ErrorKind::of_status(status).as_str().to_owned());
-                let message =
-                    message.unwrap_or_else(|| ApiError::of_status(status, "scripted").message);
-                Err(ModelError::Api {
+                return Err(ModelError::Api {
                     status,
                     kind,
-                    message,
+                    message: message.unwrap_or_else(|| SCRIPTED_ERROR.to_owned()),
                     retry_after_s,
-                })
+                });
             }
-            Some(Fault::Cut { after_events }) => {
-                let (responses, calls) = (self.responses, self.calls.clone());
-                let events = wire::unfold(&self.response(&turn, request), PIECE_CHARS);
-                // What was cut was never said: the next attempt begins anew.
-                (self.responses, self.calls) = (responses, calls);
+            Some(Fault::Cut { after_events }) => events.truncate(after_events),
+            Some(Fault::ErrorEvent { after_events, kind }) => {
+                events.truncate(after_events);
+                events.push(Event::error(&ApiError::new(kind, SCRIPTED_ERROR)));
+            }
+            Some(Fault::Garbage { text }) => {
                 self.again = Some(turn);
-                let kept: Vec<_> = events.into_iter().take(after_events).collect();
-                let events = kept.len();
-                let partial = Box::new(
-                    wire::fold(wire::stream::decode(&wire::stream::encode(&kept))).response,
-                );
-                Err(ModelError::Cut {
-                    events,
-                    partial,
-                    error: None,
-                })
-            }
-            None => {
-                let response = self.response(&turn, request);
-                let events = wire::unfold(&response, PIECE_CHARS);
-                Ok(wire::fold(events).response)
+                let events = stream::decode(text.as_bytes());
+                if events.is_empty() {
+                    return Err(ModelError::Garbage(text));
+                }
+                return hear(&events);
             }
         }
+        let heard = hear(&events);
+        match &heard {
+            Ok(response) => self.remember(response),
+            Err(_) => self.again = Some(turn),
+        }
+        heard
     }
 }
 
-/// The results of the last message, if it has any.
+/// Puts together what a client hears of the events.
+fn hear(events: &[Event]) -> Result<Response, ModelError> {
+    let folded = wire::fold(events.iter().cloned());
+    if !folded.begun && folded.leftover.len() == folded.events && folded.events > 0 {
+        let first = folded.leftover.first().map(|event| event.data.to_string());
+        return Err(ModelError::Garbage(first.unwrap_or_default()));
+    }
+    let error = match folded.end {
+        wire::fold::End::Complete => return Ok(folded.response),
+        wire::fold::End::Cut => None,
+        wire::fold::End::Error(error) => Some(error.kind.as_str().to_owned()),
+    };
+    Err(ModelError::Cut {
+        events: folded.events,
+        partial: Box::new(folded.response),
+        error,
+    })
+}
+
+/// The results that came since the last answer.
 fn last_results<'a>(request: &Request<'a>) -> Vec<&'a ToolResult> {
-    let last = request
+    let since = request
         .messages
-        .last()
-        .map(|message| message.content.iter());
-    last.into_iter()
-        .flatten()
+        .iter()
+        .rposition(|message| message.role == Role::Assistant)
+        .map_or(0, |at| at + 1);
+    let messages = request.messages.get(since..).unwrap_or_default();
+    messages
+        .iter()
+        .filter(|message| message.role == Role::User)
+        .flat_map(|message| message.content.iter())
         .filter_map(Block::as_tool_result)
         .collect()
 }

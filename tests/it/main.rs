@@ -5,6 +5,7 @@ mod hooks;
 mod laws;
 mod permission;
 mod pipeline;
+mod model;
 mod profile;
 mod recording;
 mod scenario;
