@@ -3,9 +3,9 @@
 mod generated;
 mod hooks;
 mod laws;
+mod model;
 mod permission;
 mod pipeline;
-mod model;
 mod profile;
 mod recording;
 mod scenario;
