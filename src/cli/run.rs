@@ -36,7 +36,7 @@ pub fn run(args: &Args, console: &mut Console) -> Exit {
         console.complain(&format!("error: {flag} is not supported yet"));
         return Exit::BadInput;
     }
-    let jobs = match jobs(args, console) {
+    let jobs = match jobs(args) {
         Ok(jobs) => jobs,
         Err(error) => {
             console.complain(&format!("error: {error}"));
@@ -114,7 +114,7 @@ pub struct Done {
     bad_input: bool,
 }
 
-fn jobs(args: &Args, console: &mut Console) -> Result<Vec<Job>, String> {
+fn jobs(args: &Args) -> Result<Vec<Job>, String> {
     let current = walk::current_folder()?;
     let filter = args.flags.filter.as_deref();
     let fits = |texts: [&str; 2]| filter.is_none_or(|f| texts.iter().any(|t| t.contains(f)));
@@ -163,8 +163,6 @@ fn jobs(args: &Args, console: &mut Console) -> Result<Vec<Job>, String> {
             let case = given.case.unwrap_or_default();
             return Err(format!("{} has no case {case:?}", given.path.display()));
         }
-        // Warnings of a file of which nothing runs are nobody's business.
-        let _ = console;
     }
     Ok(jobs)
 }

@@ -1,5 +1,6 @@
 //! Everything that is tested from outside, in one binary.
 
+mod cli;
 mod generated;
 mod hooks;
 mod laws;
