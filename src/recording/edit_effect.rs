@@ -147,6 +147,69 @@ pub fn patch_fits(hunks: &[Hunk<'_>], before: Option<&str>, after: Option<&str>)
     fits(before, true) && fits(after, false)
 }
 
+/// The lines of a file before an edit as its patch shows them, run by run with the
+/// number of the first: exact where the replaced text covers them, elsewhere with
+/// leading tabs as the patch has them. `None` if the replaced text is not in the patch.
+pub fn lines_before(
+    hunks: &[Hunk<'_>],
+    replacement: &Replacement<'_>,
+) -> Option<Vec<(u32, String)>> {
+    let old: Vec<&str> = replacement.old.split('\n').collect();
+    let mut found = false;
+    let runs = hunks
+        .iter()
+        .map(|hunk| {
+            let mut lines: Vec<String> = hunk
+                .lines
+                .iter()
+                .filter_map(|line| line.strip_prefix([' ', '-']))
+                .map(str::to_owned)
+                .collect();
+            let places = lines.len().saturating_sub(old.len() - 1);
+            for at in 0..places {
+                let Some(exact) = exact_at(&lines[at..at + old.len()], &old) else {
+                    continue;
+                };
+                found = true;
+                for (line, exact) in lines[at..].iter_mut().zip(exact) {
+                    *line = exact;
+                }
+            }
+            (hunk.old_start, lines.join("\n"))
+        })
+        .collect();
+    found.then_some(runs)
+}
+
+/// The lines with `old` in them exactly as it is, if they are lines with `old` in them.
+fn exact_at(lines: &[String], old: &[&str]) -> Option<Vec<String>> {
+    let last = old.len() - 1;
+    let spaced = |text: &str| {
+        let rest = text.trim_start_matches(['\t', ' ']);
+        format!(
+            "{}{rest}",
+            text[..text.len() - rest.len()].replace('\t', "  ")
+        )
+    };
+    let exact = |(at, (line, old)): (usize, (&String, &&str))| -> Option<String> {
+        let shown = spaced(old);
+        match (at == 0, at == last) {
+            (true, true) => match (line.contains(old), line.find(&shown)) {
+                (true, _) => Some(line.clone()),
+                (false, Some(0)) => Some(format!("{old}{}", &line[shown.len()..])),
+                _ => None,
+            },
+            (true, false) if *line == shown => Some((*old).to_owned()),
+            (true, false) => line.ends_with(old).then(|| line.clone()),
+            (false, true) => line
+                .strip_prefix(&*shown)
+                .map(|rest| format!("{old}{rest}")),
+            (false, false) => (*line == shown).then(|| (*old).to_owned()),
+        }
+    };
+    lines.iter().zip(old).enumerate().map(exact).collect()
+}
+
 /// Whether a line of a file is what a patch shows of it.
 pub fn same_line(have: &str, shown: &str) -> bool {
     if have == shown {
@@ -214,6 +277,25 @@ mod tests {
             replaced("a\nb\n", &edit("b\n", "", false)).as_deref(),
             Some("a\n")
         );
+    }
+
+    #[test]
+    fn a_patch_shows_the_lines_before_the_edit() {
+        let patch = hunks(Raw::new(
+            r#"[{"oldStart":7,"oldLines":4,"newStart":7,"newLines":3,"lines":["   if x {","-    a","-    b","+    c","   }"]}]"#,
+        ))
+        .unwrap();
+        let lines = |old: &'static str| lines_before(&patch, &edit(old, "c", false));
+        assert_eq!(lines("\ta\n\t\tb"), None);
+        assert_eq!(
+            lines("\t\ta\n\t\tb"),
+            Some(vec![(7, "  if x {\n\t\ta\n\t\tb\n  }".to_owned())])
+        );
+        assert_eq!(
+            lines("x {\n\t\ta\n\t\tb\n\t}"),
+            Some(vec![(7, "  if x {\n\t\ta\n\t\tb\n\t}".to_owned())])
+        );
+        assert_eq!(lines("nowhere"), None);
     }
 
     #[test]

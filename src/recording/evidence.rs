@@ -49,6 +49,10 @@ pub enum Evidence<'a> {
     Missing { path: String },
     /// The file was changed in a way that the result does not tell.
     Changed { path: String },
+    /// The runtime found the file to be another than the agent had seen.
+    Stale { path: String },
+    /// This text does not stand in the file.
+    Without { path: String, text: Cow<'a, str> },
 }
 
 /// What a result says of the file before it was written.
@@ -119,6 +123,16 @@ pub fn evidence<'a>(
     };
     match (ending.class, tool_name::canonical(&call.tool)) {
         (Class::NotFound, _) => Evidence::Missing { path },
+        (Class::Stale, _) => Evidence::Stale { path },
+        (Class::NoMatch, "Edit") => {
+            match replacements(call.input).map(|all| all.into_iter().next()) {
+                Some(Some(edit)) => Evidence::Without {
+                    path,
+                    text: edit.old,
+                },
+                _ => Evidence::Nothing,
+            }
+        }
         (Class::Ok, _) if ending.flags.contains(&Flag::Unchanged) => Evidence::Nothing,
         (Class::Ok, "Read") => read(call, path),
         (Class::Ok, "Edit" | "MultiEdit") => edited(call, path),
@@ -236,7 +250,9 @@ impl Evidence<'_> {
             | Evidence::Edited { path, .. }
             | Evidence::Written { path, .. }
             | Evidence::Missing { path }
-            | Evidence::Changed { path } => Some(path),
+            | Evidence::Changed { path }
+            | Evidence::Stale { path }
+            | Evidence::Without { path, .. } => Some(path),
         }
     }
 

@@ -73,6 +73,9 @@ pub(super) fn of_attachment(attachment: Raw<'_>) -> Option<Told<'_>> {
                 total_lines: file.total_lines?.parse()?,
             })
         }
+        "compact_file_reference" => Some(Told::Mentioned {
+            path: attachment.filename.0?,
+        }),
         "nested_memory" => {
             let memory: Memory = attachment.content?.parse()?;
             // Without a word that both are the same, the text may be a digest of the file.

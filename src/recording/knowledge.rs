@@ -22,6 +22,8 @@ pub struct KnownFile {
 pub struct Knowledge {
     files: BTreeMap<String, KnownFile>,
     opaque: u32,
+    /// How often each file is known to have changed.
+    changes: BTreeMap<String, u32>,
 }
 
 /// A change by someone else that evidence gives away.
@@ -47,6 +49,16 @@ impl Knowledge {
     /// Whether a call that may change anything ended since the file was last known.
     pub fn is_opaque_since(&self, file: &KnownFile) -> bool {
         file.opaque != self.opaque
+    }
+
+    /// How often the file at `path` is known to have changed so far: what was seen of it
+    /// at another count is of another content.
+    pub fn changes(&self, path: &str) -> u32 {
+        self.changes.get(path).copied().unwrap_or(0)
+    }
+
+    fn changed(&mut self, path: &str) {
+        *self.changes.entry(path.to_owned()).or_default() += 1;
     }
 
     /// Takes note that a call ended which may have changed anything.
@@ -83,6 +95,22 @@ impl Knowledge {
     /// Takes over what the result on `line` proves. Where that is not what was known,
     /// someone else changed the file in between.
     pub fn learn(&mut self, evidence: &Evidence<'_>, line: u32) -> Option<InferredChange> {
+        let change = self.take_over(evidence, line);
+        let changes = matches!(
+            evidence,
+            Evidence::Written { .. } | Evidence::Edited { .. } | Evidence::Changed { .. }
+        );
+        // What is shown counts where it is taken over.
+        let shown = matches!(evidence, Evidence::Shown { .. });
+        if let Some(path) = evidence.path()
+            && (changes || (change.is_some() && !shown))
+        {
+            self.changed(path);
+        }
+        change
+    }
+
+    fn take_over(&mut self, evidence: &Evidence<'_>, line: u32) -> Option<InferredChange> {
         match evidence {
             Evidence::Nothing => None,
             Evidence::Shown { path, .. } => {
@@ -92,6 +120,23 @@ impl Knowledge {
             Evidence::Changed { path } => {
                 self.files.remove(path);
                 None
+            }
+            Evidence::Stale { path } => {
+                let change = self.change(path, line, "the runtime found it changed".to_owned());
+                self.files.remove(path);
+                change
+            }
+            Evidence::Without { path, text } => {
+                let holds = matches!(
+                    self.files.get(path).map(|file| &file.known),
+                    Some(Known::Whole(whole)) if whole.contains(&*line_feeds(text))
+                );
+                if !holds {
+                    return None;
+                }
+                let change = self.change(path, line, "a known text is not in it".to_owned());
+                self.files.remove(path);
+                change
             }
             Evidence::Missing { path } => {
                 let was = self.files.get(path).map(|file| &file.known);
@@ -165,6 +210,7 @@ impl Knowledge {
         match told {
             Told::Edited { path, snippet } => {
                 let path = folders.resolve(path);
+                self.changed(&path);
                 let change = self.change(&path, line, "the runtime noticed an edit".to_owned());
                 let old = self.files.remove(&path).map(|file| file.known);
                 let mut known = None;
@@ -217,6 +263,7 @@ impl Knowledge {
                 }
                 self.show(&folders.resolve(path), shown, line)
             }
+            Told::Mentioned { .. } => None,
             Told::Whole { path, content } => {
                 let lines = content.split('\n').count() as u32;
                 let shown = ShownLines {
@@ -237,6 +284,9 @@ impl Knowledge {
             _ => None,
         };
         let change = what.and_then(|what| self.change(path, line, what));
+        if change.is_some() {
+            self.changed(path);
+        }
         let old = self.files.remove(path);
         // A few lines seen again say nothing of the others: those are known since before.
         let since = match &old {

@@ -180,6 +180,8 @@ pub enum Told<'a> {
         lines: u32,
         total_lines: u32,
     },
+    /// The file is among those that the agent has seen; nothing of it is shown.
+    Mentioned { path: Cow<'a, str> },
     /// The whole file as it was.
     Whole {
         path: Cow<'a, str>,
