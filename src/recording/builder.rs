@@ -16,6 +16,9 @@ use std::borrow::Cow;
 const INTERRUPT: &str = "[Request interrupted by user";
 /// How it goes on where calls were waiting or running.
 const INTERRUPT_IN_CALLS: &str = "[Request interrupted by user for tool use]";
+/// How the texts begin that stand for the commands by which a session ends.
+const EXIT_COMMAND: &str = "<command-name>/exit</command-name>";
+const CLEAR_COMMAND: &str = "<command-name>/clear</command-name>";
 /// The agent of a sidechain that has no name.
 const NAMELESS_AGENT: &str = "sidechain";
 /// The model of entries that the runtime wrote itself.
@@ -41,6 +44,7 @@ pub(super) struct Builder<'a> {
     nested: CallTable<'a>,
     said: Vec<UserText<'a>>,
     compactions: Vec<Compaction<'a>>,
+    restarts: Vec<u32>,
     interrupts: Vec<Interrupt>,
     hints: Vec<Hint<'a>>,
     denied: Vec<String>,
@@ -60,6 +64,7 @@ impl<'a> Builder<'a> {
             nested: CallTable::default(),
             said: Vec::new(),
             compactions: Vec::new(),
+            restarts: Vec::new(),
             interrupts: Vec::new(),
             hints: Vec::new(),
             denied: Vec::new(),
@@ -84,7 +89,9 @@ impl<'a> Builder<'a> {
         match line.kind.0.as_deref().unwrap_or("") {
             "assistant" | "user" => self.message(number, line, notes),
             "attachment" => {
-                if let Some(told) = line.attachment.and_then(hints::of_attachment) {
+                if line.attachment.is_some_and(hints::is_session_start) {
+                    self.restarts.push(number);
+                } else if let Some(told) = line.attachment.and_then(hints::of_attachment) {
                     self.hints.push(Hint { line: number, told });
                 }
             }
@@ -184,6 +191,15 @@ impl<'a> Builder<'a> {
             });
             return;
         }
+        if text.starts_with(EXIT_COMMAND) || text.starts_with(CLEAR_COMMAND) {
+            self.restarts.push(number);
+        }
+        if line.is_compact_summary.0 == Some(true) {
+            self.compactions.push(Compaction {
+                line: number,
+                kind: Cow::Borrowed("summary"),
+            });
+        }
         let speaker = if line.is_compact_summary.0 == Some(true) {
             Speaker::Summary
         } else if line.is_meta.0 == Some(true) {
@@ -202,6 +218,10 @@ impl<'a> Builder<'a> {
 
     /// Takes the calls and results that progress lines show of a nested agent.
     fn progress(&mut self, number: u32, line: Line<'a>, notes: &mut Notes) {
+        if line.data.is_some_and(hints::is_session_start) {
+            self.restarts.push(number);
+            return;
+        }
         let Some((entry, agent)) = line.data.and_then(hints::of_progress) else {
             return;
         };
@@ -306,6 +326,7 @@ impl<'a> Builder<'a> {
             nested,
             said: self.said,
             compactions: self.compactions,
+            restarts: self.restarts,
             interrupts: self.interrupts,
             hints: self.hints,
             complaints,

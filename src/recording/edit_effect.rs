@@ -147,67 +147,89 @@ pub fn patch_fits(hunks: &[Hunk<'_>], before: Option<&str>, after: Option<&str>)
     fits(before, true) && fits(after, false)
 }
 
-/// The lines of a file before an edit as its patch shows them, run by run with the
-/// number of the first: exact where the replaced text covers them, elsewhere with
-/// leading tabs as the patch has them. `None` if the replaced text is not in the patch.
+/// The lines of a file before an edit as far as its patch and the replaced text show
+/// them, run by run with the number of the first: exact where the replaced text stands,
+/// elsewhere with leading tabs as the patch has them. `None` if the two do not fit.
 pub fn lines_before(
     hunks: &[Hunk<'_>],
     replacement: &Replacement<'_>,
 ) -> Option<Vec<(u32, String)>> {
     let old: Vec<&str> = replacement.old.split('\n').collect();
-    let mut found = false;
-    let runs = hunks
+    let shown: Vec<(u32, Vec<&str>)> = hunks
         .iter()
         .map(|hunk| {
-            let mut lines: Vec<String> = hunk
+            let lines = hunk
                 .lines
                 .iter()
-                .filter_map(|line| line.strip_prefix([' ', '-']))
-                .map(str::to_owned)
-                .collect();
-            let places = lines.len().saturating_sub(old.len() - 1);
-            for at in 0..places {
-                let Some(exact) = exact_at(&lines[at..at + old.len()], &old) else {
-                    continue;
-                };
-                found = true;
-                for (line, exact) in lines[at..].iter_mut().zip(exact) {
-                    *line = exact;
-                }
-            }
-            (hunk.old_start, lines.join("\n"))
+                .filter_map(|line| line.strip_prefix([' ', '-']));
+            (hunk.old_start, lines.collect())
         })
         .collect();
-    found.then_some(runs)
+    let (first, lines) = shown.first()?;
+    // The replaced text may begin above the first hunk's context, and end below the last's.
+    let earliest = first.saturating_sub(old.len() as u32 - 1).max(1);
+    let latest = first.saturating_add(lines.len() as u32);
+    let start = (earliest..latest).find(|start| fits_at(&shown, &old, *start))?;
+    let mut runs: Vec<(u32, String)> = Vec::new();
+    for (first, lines) in &shown {
+        runs.push((*first, lines.join("\n")));
+    }
+    let exact = (start..)
+        .zip(old.iter().enumerate())
+        .map(|(number, (at, text))| {
+            let place = (at == 0, at + 1 == old.len());
+            match line_at(&shown, number) {
+                Some(line) => exact_line(line, text, place),
+                None => Some((*text).to_owned()),
+            }
+        });
+    let exact: Vec<String> = exact.collect::<Option<_>>()?;
+    runs.push((start, exact.join("\n")));
+    Some(runs)
 }
 
-/// The lines with `old` in them exactly as it is, if they are lines with `old` in them.
-fn exact_at(lines: &[String], old: &[&str]) -> Option<Vec<String>> {
-    let last = old.len() - 1;
-    let spaced = |text: &str| {
-        let rest = text.trim_start_matches(['\t', ' ']);
-        format!(
-            "{}{rest}",
-            text[..text.len() - rest.len()].replace('\t', "  ")
-        )
+fn line_at<'s>(shown: &[(u32, Vec<&'s str>)], number: u32) -> Option<&'s str> {
+    shown.iter().find_map(|(first, lines)| {
+        let at = number.checked_sub(*first)? as usize;
+        lines.get(at).copied()
+    })
+}
+
+/// Whether the replaced text, begun on line `start`, is what every hunk shows of it.
+fn fits_at(shown: &[(u32, Vec<&str>)], old: &[&str], start: u32) -> bool {
+    let end = start.saturating_add(old.len() as u32);
+    let overlaps = |(first, lines): &(u32, Vec<&str>)| {
+        *first < end && start < first.saturating_add(lines.len() as u32)
     };
-    let exact = |(at, (line, old)): (usize, (&String, &&str))| -> Option<String> {
-        let shown = spaced(old);
-        match (at == 0, at == last) {
-            (true, true) => match (line.contains(old), line.find(&shown)) {
-                (true, _) => Some(line.clone()),
-                (false, Some(0)) => Some(format!("{old}{}", &line[shown.len()..])),
-                _ => None,
-            },
-            (true, false) if *line == shown => Some((*old).to_owned()),
-            (true, false) => line.ends_with(old).then(|| line.clone()),
-            (false, true) => line
-                .strip_prefix(&*shown)
-                .map(|rest| format!("{old}{rest}")),
-            (false, false) => (*line == shown).then(|| (*old).to_owned()),
+    shown.iter().all(overlaps)
+        && (start..)
+            .zip(old.iter().enumerate())
+            .all(|(number, (at, text))| {
+                let place = (at == 0, at + 1 == old.len());
+                line_at(shown, number).is_none_or(|line| exact_line(line, text, place).is_some())
+            })
+}
+
+/// The exact line of which a patch shows `line` and the replaced text covers `text`;
+/// `(first, last)` tells which line of the replaced text that is.
+fn exact_line(line: &str, text: &str, place: (bool, bool)) -> Option<String> {
+    let rest = text.trim_start_matches(['\t', ' ']);
+    let spaced = format!(
+        "{}{rest}",
+        text[..text.len() - rest.len()].replace('\t', "  ")
+    );
+    match place {
+        (true, true) if line.starts_with(&spaced) => {
+            Some(format!("{text}{}", &line[spaced.len()..]))
         }
-    };
-    lines.iter().zip(old).enumerate().map(exact).collect()
+        (true, true) => line.contains(text).then(|| line.to_owned()),
+        (true, false) if line == spaced => Some(text.to_owned()),
+        (true, false) => line.ends_with(text).then(|| line.to_owned()),
+        (false, true) => line
+            .strip_prefix(&*spaced)
+            .map(|rest| format!("{text}{rest}")),
+        (false, false) => (line == spaced).then(|| text.to_owned()),
+    }
 }
 
 /// Whether a line of a file is what a patch shows of it.
@@ -286,16 +308,20 @@ mod tests {
         ))
         .unwrap();
         let lines = |old: &'static str| lines_before(&patch, &edit(old, "c", false));
+        let shown = (7, "  if x {\n    a\n    b\n  }".to_owned());
         assert_eq!(lines("\ta\n\t\tb"), None);
-        assert_eq!(
-            lines("\t\ta\n\t\tb"),
-            Some(vec![(7, "  if x {\n\t\ta\n\t\tb\n  }".to_owned())])
-        );
-        assert_eq!(
-            lines("x {\n\t\ta\n\t\tb\n\t}"),
-            Some(vec![(7, "  if x {\n\t\ta\n\t\tb\n\t}".to_owned())])
-        );
         assert_eq!(lines("nowhere"), None);
+        for (old, first, exact) in [
+            ("\t\ta\n\t\tb", 8, "\t\ta\n\t\tb"),
+            ("x {\n\t\ta\n\t\tb\n\t}", 7, "  if x {\n\t\ta\n\t\tb\n\t}"),
+            // The replaced text goes on where the patch does not.
+            ("\t\tb\n\t}\nunseen\n\tmo", 9, "\t\tb\n\t}\nunseen\n\tmo"),
+        ] {
+            assert_eq!(
+                lines(old),
+                Some(vec![shown.clone(), (first, exact.to_owned())])
+            );
+        }
     }
 
     #[test]

@@ -92,6 +92,25 @@ pub(super) fn of_attachment(attachment: Raw<'_>) -> Option<Told<'_>> {
     }
 }
 
+lenient_object! {
+    /// What tells of a hook.
+    Hook {
+        event: Str<'a> = "hookEvent",
+        name: Str<'a> = "hookName",
+    }
+}
+
+/// Whether an attachment or a progress line tells of a hook for the beginning of a session,
+/// other than the one that a compaction makes.
+pub(super) fn is_session_start(data: Raw<'_>) -> bool {
+    if memmem::find(data.get().as_bytes(), b"\"SessionStart").is_none() {
+        return false;
+    }
+    let hook: Hook = data.parse().unwrap_or_default();
+    hook.event.0.as_deref() == Some("SessionStart")
+        && hook.name.0.as_deref() != Some("SessionStart:compact")
+}
+
 /// The entry of a nested agent's conversation that a progress line carries, and the agent.
 pub(super) fn of_progress(data: Raw<'_>) -> Option<(Line<'_>, Option<Cow<'_, str>>)> {
     // Most progress is of hooks and commands, and long.

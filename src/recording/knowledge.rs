@@ -176,7 +176,7 @@ impl Knowledge {
                 let have = self.files.get(path).map(|file| &file.known);
                 let what = match (have, before) {
                     (Some(known), Some(before)) => whole_differs(known, before),
-                    (Some(known), None) => patch_differs(known, hunks),
+                    (Some(known), None) => known.differs_from(hunks),
                     (None, _) => None,
                 };
                 let change = what.and_then(|what| self.change(path, line, what));
@@ -324,16 +324,6 @@ fn whole_differs(known: &Known, text: &str) -> Option<String> {
     };
     match known.agrees(shown) {
         Agreement::DiffersAt(at) => Some(format!("line {at} is another")),
-        _ => None,
-    }
-}
-
-fn patch_differs(known: &Known, hunks: &[super::edit_effect::Hunk<'_>]) -> Option<String> {
-    match known {
-        Known::Whole(text) if !super::edit_effect::patch_fits(hunks, Some(text), None) => {
-            Some("the patch's old lines are others".to_owned())
-        }
-        Known::Absent if !hunks.is_empty() => Some("it is there".to_owned()),
         _ => None,
     }
 }

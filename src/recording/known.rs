@@ -1,6 +1,6 @@
 //! What is known of a file: that it is not there, all of it, or some of its lines.
 
-use super::edit_effect::{Hunk, Replacement, replaced};
+use super::edit_effect::{Hunk, Replacement, all_replaced, patch_fits, replaced, same_line};
 use std::sync::Arc;
 
 /// The content of a file as far as it is known. Line ends are line feeds: recorded
@@ -144,6 +144,19 @@ impl Known {
         }
     }
 
+    /// How the old lines of a patch contradict what is known, in words, if they do.
+    pub fn differs_from(&self, hunks: &[Hunk<'_>]) -> Option<String> {
+        match self {
+            Known::Absent => (!hunks.is_empty()).then(|| "it is there".to_owned()),
+            Known::Whole(text) => (!patch_fits(hunks, Some(text), None))
+                .then(|| "the patch's old lines are others".to_owned()),
+            Known::Part(lines) => {
+                let line = hunks.iter().find_map(|hunk| lines.differs_in(hunk))?;
+                Some(format!("line {line} is another"))
+            }
+        }
+    }
+
     /// What is known after a replacement that succeeded; `hunks` tell where it was.
     /// `None` if nothing can be said any more.
     pub fn edited(self, replacements: &[Replacement<'_>], hunks: &[Hunk<'_>]) -> Option<Known> {
@@ -153,9 +166,8 @@ impl Known {
                 _ => None,
             },
             Known::Whole(text) => {
-                let after = super::edit_effect::all_replaced(&text, replacements)?;
-                super::edit_effect::patch_fits(hunks, None, Some(&after))
-                    .then(|| Known::Whole(after.into()))
+                let after = all_replaced(&text, replacements)?;
+                patch_fits(hunks, None, Some(&after)).then(|| Known::Whole(after.into()))
             }
             Known::Part(mut lines) => lines
                 .edit(replacements, hunks)
@@ -300,12 +312,34 @@ impl KnownLines {
         Some(run.slice(first, end).text)
     }
 
+    /// The first line that is known and that a hunk shows to be another.
+    fn differs_in(&self, hunk: &Hunk<'_>) -> Option<u32> {
+        let old = hunk
+            .lines
+            .iter()
+            .filter_map(|line| line.strip_prefix([' ', '-']));
+        let mut old = (hunk.old_start..).zip(old);
+        old.find_map(|(number, shown)| {
+            let have = self.text(number, 1)?;
+            (!same_line(&have, shown)).then_some(number)
+        })
+    }
+
     /// Follows an edit. Lines that may have moved or changed without being known are
     /// forgotten.
     fn edit(&mut self, replacements: &[Replacement<'_>], hunks: &[Hunk<'_>]) -> bool {
         if let [only] = replacements
-            && let Some((at, after)) = self.edited_run(only)
+            && let Some((at, line, after)) = self.edited_run(only)
         {
+            // Known lines that stand elsewhere than the patch says are no longer known.
+            let hit = |hunk: &Hunk<'_>| {
+                let end = hunk.old_start.saturating_add(hunk.old_lines);
+                hunk.old_start <= line.saturating_add(only.old.split('\n').count() as u32)
+                    && line < end
+            };
+            if !hunks.is_empty() && !hunks.iter().any(hit) {
+                return false;
+            }
             let run = &mut self.runs[at];
             let lines = after.split('\n').count() as u32;
             let moved = i64::from(lines) - i64::from(run.lines);
@@ -339,8 +373,9 @@ impl KnownLines {
         true
     }
 
-    /// The only run in which a replacement has its only match, and its text afterwards.
-    fn edited_run(&self, replacement: &Replacement<'_>) -> Option<(usize, String)> {
+    /// The only run in which a replacement has its only match, the line on which the match
+    /// begins, and the run's text afterwards.
+    fn edited_run(&self, replacement: &Replacement<'_>) -> Option<(usize, u32, String)> {
         // More matches may stand where nothing is known.
         if replacement.all || replacement.old.is_empty() {
             return None;
@@ -354,7 +389,11 @@ impl KnownLines {
             }
         }
         let at = found?;
-        Some((at, replaced(&self.runs.get(at)?.text, replacement)?))
+        let run = self.runs.get(at)?;
+        let start = run.text.find(&*replacement.old)?;
+        let before = memchr::memchr_iter(b'\n', &run.text.as_bytes()[..start]).count();
+        let line = run.first.saturating_add(before as u32);
+        Some((at, line, replaced(&run.text, replacement)?))
     }
 }
 

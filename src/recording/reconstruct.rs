@@ -21,6 +21,8 @@ pub enum Happening<'r, 'a> {
     Told(&'r Hint<'a>),
     /// The conversation was cut down: what the agent had read no longer counts.
     Compacted(&'r Compaction<'a>),
+    /// The runtime began anew: what the agent had read no longer counts.
+    Restarted,
 }
 
 /// Everything that happened, in order: results as they stand in the file.
@@ -45,7 +47,12 @@ pub fn happenings<'r, 'a>(recording: &'r Recording<'a>) -> Vec<Happening<'r, 'a>
         .compactions
         .iter()
         .map(|compaction| ((compaction.line, 0), Happening::Compacted(compaction)));
+    let restarts = recording
+        .restarts
+        .iter()
+        .map(|line| ((*line, 0), Happening::Restarted));
     let mut all: Vec<_> = calls
+        .chain(restarts)
         .chain(nested)
         .chain(hints)
         .chain(compactions)
@@ -81,7 +88,7 @@ impl Knowledge {
                 None
             }
             Happening::Told(hint) => self.hear(&hint.told, hint.line, folders),
-            Happening::Compacted(_) => None,
+            Happening::Compacted(_) | Happening::Restarted => None,
         }
     }
 }

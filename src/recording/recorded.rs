@@ -23,6 +23,8 @@ pub struct Recording<'a> {
     /// Texts that came in as the user's: prompts, notices, summaries.
     pub said: Vec<UserText<'a>>,
     pub compactions: Vec<Compaction<'a>>,
+    /// Lines on which the runtime began anew with the same conversation, or without one.
+    pub restarts: Vec<u32>,
     pub interrupts: Vec<Interrupt>,
     /// What the file tells of files besides the results of calls.
     pub hints: Vec<Hint<'a>>,
@@ -145,7 +147,7 @@ pub struct UserText<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compaction<'a> {
     pub line: u32,
-    /// `compact_boundary` or `microcompact_boundary`.
+    /// `compact_boundary`, `microcompact_boundary`, or `summary` for the text that is left.
     pub kind: Cow<'a, str>,
 }
 

@@ -49,7 +49,11 @@ impl Canvas {
 
     /// The file's text.
     pub fn text(&self) -> Arc<str> {
-        let lines: Vec<&str> = self.lines.iter().map(|line| line.as_deref().unwrap_or("")).collect();
+        let lines: Vec<&str> = self
+            .lines
+            .iter()
+            .map(|line| line.as_deref().unwrap_or(""))
+            .collect();
         lines.join("\n").into()
     }
 }

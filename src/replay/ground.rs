@@ -43,8 +43,11 @@ pub(super) fn ground(
         (UnknownTool | UnparsableInput | InvalidInput | NoChange, _) => {
             Ground::Known(as_known(known).unwrap_or(Content::Absent))
         }
-        (DeniedUser | DeniedRule | DeniedMode | DeniedHook | DeniedClassifier | Interrupted
-        | CancelledSibling | HookStopped | Deferred | Internal | Timeout, tool) => {
+        (
+            DeniedUser | DeniedRule | DeniedMode | DeniedHook | DeniedClassifier | Interrupted
+            | CancelledSibling | HookStopped | Deferred | Internal | Timeout,
+            tool,
+        ) => {
             match (tool, known) {
                 (_, Some(Known::Whole(text))) => Ground::Served(Some(Content::Text(text.clone()))),
                 (_, Some(Known::Absent)) => Ground::Served(Some(Content::Absent)),
@@ -154,14 +157,20 @@ fn over(text: &str, known: Option<&Known>) -> Content {
     }
 }
 
-fn edit(known: Option<&Known>, evidence: &Evidence<'_>, replacements: &[Replacement<'_>]) -> Ground {
+fn edit(
+    known: Option<&Known>,
+    evidence: &Evidence<'_>,
+    replacements: &[Replacement<'_>],
+) -> Ground {
     let Evidence::Edited { before, hunks, .. } = evidence else {
         return Ground::Unknown;
     };
     if let Some(Known::Absent | Known::Whole(_)) = known {
         return as_known(known).map_or(Ground::Unknown, Ground::Known);
     }
-    let creates = replacements.first().is_some_and(|first| first.old.is_empty());
+    let creates = replacements
+        .first()
+        .is_some_and(|first| first.old.is_empty());
     match before {
         Some(text) if creates && text.is_empty() => Ground::Supplied(Content::Absent),
         Some(text) => Ground::Supplied(over(text, known)),

@@ -27,6 +27,9 @@ struct Seen {
 #[derive(Debug, Default)]
 pub(super) struct SeenFiles {
     seen: BTreeMap<(Option<String>, String), Seen>,
+    /// What was seen before a compaction or a restart: whether it still counts, the
+    /// recording does not say.
+    unsure: BTreeMap<(Option<String>, String), Seen>,
     /// Every path that any call of an agent was about.
     touched: BTreeSet<(Option<String>, String)>,
 }
@@ -85,6 +88,18 @@ impl SeenFiles {
             text: None,
         };
         seen.as_state(text.clone(), mtime_ms)
+    }
+
+    /// Makes everything that was seen unsure.
+    pub fn doubt(&mut self) {
+        self.unsure.append(&mut self.seen);
+    }
+
+    /// Whether the agent has seen the file, but the recording does not say whether that
+    /// still counts.
+    pub fn is_unsure(&self, whose: Whose<'_>) -> bool {
+        let key = whose.key();
+        !self.seen.contains_key(&key) && self.unsure.contains_key(&key)
     }
 
     /// Takes note of a call about the file, and of what its result showed the agent.

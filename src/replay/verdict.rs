@@ -69,6 +69,10 @@ pub enum Cause {
     ToolsChanged,
     /// The rules, hooks or classifier of the session, which the recording does not hold.
     UnknownSettings,
+    /// The tool's schema was another then.
+    Schema,
+    /// Ours does not do this yet, and says so.
+    Unsupported,
     /// A redacted string stands where the input or the file had another.
     Redacted,
     /// The same world, the same input, another outcome.
@@ -84,6 +88,8 @@ impl Cause {
             Cause::ReadState => "read_state",
             Cause::ToolsChanged => "tools_changed",
             Cause::UnknownSettings => "unknown_settings",
+            Cause::Schema => "schema",
+            Cause::Unsupported => "unsupported",
             Cause::Redacted => "redacted",
             Cause::Semantics => "semantics",
         }
@@ -183,7 +189,10 @@ impl Tally {
     pub fn add_all(&mut self, other: &Tally) {
         self.all.add_all(&other.all);
         for (tool, counts) in &other.by_tool {
-            self.by_tool.entry(tool.clone()).or_default().add_all(counts);
+            self.by_tool
+                .entry(tool.clone())
+                .or_default()
+                .add_all(counts);
         }
         self.predicted_over_opaque += other.predicted_over_opaque;
         self.asked += other.asked;

@@ -9,6 +9,7 @@ mod permission;
 mod pipeline;
 mod profile;
 mod recording;
+mod replay;
 mod scenario;
 mod scenarios;
 mod shell;
