@@ -9,19 +9,50 @@ use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Scenarios, or folders of them, whose snapshots to take; all if not given
+    /// Scenarios, or folders of them, whose snapshots to take, or a replay's baseline; all
+    /// snapshots if not given
     paths: Vec<PathBuf>,
 }
 
 /// Accepts pending snapshots.
 pub fn accept(args: &Args, console: &mut Console) -> Exit {
-    match pending(&args.paths) {
+    let (baselines, paths): (Vec<_>, Vec<_>) = args
+        .paths
+        .iter()
+        .cloned()
+        .partition(|path| pending_baseline(path).is_file());
+    for baseline in &baselines {
+        if let Err(error) = std::fs::rename(pending_baseline(baseline), baseline) {
+            console.complain(&format!(
+                "error: failed to accept {}: {error}",
+                baseline.display()
+            ));
+            return Exit::BadInput;
+        }
+        match console.json {
+            true => {
+                console.json_line(&serde_json::json!({"accepted": baseline.display().to_string()}))
+            }
+            false => console.line(&baseline.display().to_string()),
+        }
+    }
+    if paths.is_empty() && !baselines.is_empty() {
+        return Exit::Same;
+    }
+    match pending(&paths) {
         Ok(pending) => take(&pending, console),
         Err(error) => {
             console.complain(&format!("error: {error}"));
             Exit::BadInput
         }
     }
+}
+
+/// Where the new form of a replay's baseline waits to be accepted.
+pub fn pending_baseline(baseline: &Path) -> PathBuf {
+    let mut name = baseline.as_os_str().to_owned();
+    name.push(".new");
+    name.into()
 }
 
 fn take(pending: &BTreeSet<PathBuf>, console: &mut Console) -> Exit {

@@ -43,7 +43,7 @@ pub struct RunFlags {
     live: bool,
 }
 
-fn profile() -> impl TypedValueParser<Value = String> {
+pub fn profile() -> impl TypedValueParser<Value = String> {
     PossibleValuesParser::new(crate::profile::Profile::names())
 }
 

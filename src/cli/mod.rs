@@ -8,6 +8,7 @@ mod diff;
 mod exit;
 mod flags;
 mod new;
+mod replay;
 mod run;
 mod schema;
 mod show;
@@ -39,6 +40,8 @@ struct Cli {
 enum Verb {
     /// Run scenarios; compare with their expectations and snapshots
     Run(run::Args),
+    /// Replay recordings through the runtime; report where they diverge
+    Replay(replay::Args),
     /// Read a trace
     Show(show::Args),
     /// Find the first divergence of two traces
@@ -59,6 +62,7 @@ pub fn main() -> ExitCode {
         let mut console = Console::new(cli.json, cli.quiet);
         let exit = match cli.verb {
             Verb::Run(args) => run::run(&args, &mut console),
+            Verb::Replay(args) => replay::replay(&args, &mut console),
             Verb::Show(args) => show::show(&args, &mut console),
             Verb::Diff(args) => diff::diff(&args, &mut console),
             Verb::Accept(args) => accept::accept(&args, &mut console),

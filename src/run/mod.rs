@@ -9,13 +9,14 @@ pub use setup::{Order, Setup, SetupError};
 
 use crate::agent::{Agent, AgentOptions, Ended};
 use crate::hooks::HookCx;
-use crate::model::{Model, Scripted};
+use crate::model::{Model, Scripted, Strict};
 use crate::pipeline::{Desk, HookDesk};
 use crate::schedule::Batch;
 use crate::sim::{InOrder, Random, Replay, Schedule, Sim, SimConfig, SimError};
 use crate::tools::{FileStates, Session, ToolAnswer, ToolEnv};
 use crate::trace::{self, Event, Trace, TraceBuilder};
 use crate::wire::Message;
+use crate::words::Policy;
 use crate::world::{Answers, MemoryFs, User, World, WorldOptions};
 use std::sync::Arc;
 
@@ -51,11 +52,11 @@ pub enum RunError {
     Sim(#[from] SimError),
 }
 
-/// Runs a scripted session to its end.
+/// Runs a scripted session to its end, against a model that refuses what the API refuses.
 pub fn run(setup: Setup) -> Result<RunReport, RunError> {
-    let mut model = Scripted::new(setup.turns.clone());
+    let mut model = Strict::new(Scripted::new(setup.turns.clone()));
     let mut report = run_with(setup, &mut model)?;
-    report.leftover.extend(model.leftover());
+    report.leftover.extend(model.inner().leftover());
     Ok(report)
 }
 
@@ -76,6 +77,9 @@ pub fn run_with(setup: Setup, model: &mut dyn Model) -> Result<RunReport, RunErr
     let (desk, answers) = desk(&setup, &world, &mut builder)?;
     let desk = Arc::new(desk);
     let policy = setup.policy.unwrap_or(setup.profile.policy);
+    if !matches!(policy, Policy::Serial | Policy::Waves) {
+        return Err(SetupError::Policy(policy).into());
+    }
     let cap = setup.max_concurrency.or(setup.profile.max_concurrency);
     let batch = Batch::new(world.clone(), desk.clone(), policy, cap);
     let options = AgentOptions {

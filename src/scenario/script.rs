@@ -93,6 +93,7 @@ impl Turn {
             stop: self.stop.clone(),
             expect_request: self.expect_request.as_ref().map(ExpectRequest::to_model),
             fault: self.fault.clone(),
+            usage: None,
         }
     }
 }
