@@ -254,6 +254,12 @@ fn print(report: &RecordingReport, known: &BTreeSet<Known>, console: &mut Consol
 
 /// The five counts by tool.
 fn table(summary: &Summary, console: &mut Console) {
+    let names = summary
+        .tally
+        .by_tool
+        .keys()
+        .map(|name| name.chars().count());
+    let width = names.max().unwrap_or(0).max("tool".len());
     let head = [
         "tool",
         "calls",
@@ -277,17 +283,18 @@ fn table(summary: &Summary, console: &mut Console) {
             .zip(&head[1..])
             .map(|(n, head)| format!("{n:>0$}", head.len()))
             .collect();
-        format!("{name:<24}  {}", cells.join("  "))
+        format!("{name:<width$}  {}", cells.join("  "))
     };
     console.line("");
-    console.line(&format!("{:<24}  {}", head[0], head[1..].join("  ")));
+    console.line(&format!("{:<width$}  {}", head[0], head[1..].join("  ")));
     for (tool, counts) in &summary.tally.by_tool {
         console.line(&row(tool, counts));
     }
     console.line(&row("all", &summary.tally.all));
     console.line(&format!(
-        "{} recordings, {} unreadable; {} line complaints, {} repairs, {} outside changes",
+        "{} recording{}, {} unreadable; {} line complaints, {} repairs, {} outside changes",
         summary.recordings,
+        if summary.recordings == 1 { "" } else { "s" },
         summary.unreadable,
         summary.line_complaints,
         summary.repairs,

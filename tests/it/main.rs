@@ -8,6 +8,7 @@ mod model;
 mod permission;
 mod pipeline;
 mod profile;
+mod readme;
 mod recording;
 mod replay;
 mod scenario;
