@@ -1,6 +1,7 @@
 //! The tools as laws: an edit changes only what it names, pages are the whole file,
 //! nothing unseen is overwritten, and searches say the same on every file system.
 
+mod arms;
 mod edits;
 mod pages;
 mod recorded;
