@@ -1,6 +1,7 @@
 //! The file system in memory and the confined real folder do what the kernel does.
 
 mod kernel;
+mod laws;
 
 use kernel::KernelFs;
 use proptest::prelude::*;

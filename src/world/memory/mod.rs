@@ -55,7 +55,8 @@ impl Default for MemoryOptions {
 /// What it does not do: hard links, owners and groups (everything belongs to one
 /// owner, whose bits of the mode are enforced), times of access, and the mtime of
 /// a folder, which is when it was made and does not move as entries come and go,
-/// so that two writes into one folder have nothing in common.
+/// so that two writes into one folder have nothing in common. A write for which
+/// there is no space changes nothing, where a disk would leave a part.
 pub struct MemoryFs {
     options: MemoryOptions,
     state: Mutex<State>,
