@@ -143,11 +143,11 @@ async fn run(input: &Value, cx: &ToolCx) -> Result<Outcome, Refusal> {
         Ok(loaded) => loaded,
         Err(e) => return Err(not_loaded(cx, &target, &e).await),
     };
-    if let Some(media_type) = form::image_type(&loaded.content) {
+    // What was saved here is the text of a result, whatever it begins with or holds.
+    let is_result = target.path.starts_with(&format!("{}/", cx.env.results_dir));
+    if !is_result && let Some(media_type) = form::image_type(&loaded.content) {
         return image(&target, &loaded, media_type);
     }
-    // What was saved here is the text of a result, whatever characters it holds.
-    let is_result = target.path.starts_with(&format!("{}/", cx.env.results_dir));
     if loaded.is_cut || (!is_result && form::looks_binary(&loaded.content)) {
         return Err(binary(&target, &loaded));
     }

@@ -11,6 +11,7 @@ mod profile;
 mod readme;
 mod recording;
 mod replay;
+mod results;
 mod scenario;
 mod scenarios;
 mod shell;
