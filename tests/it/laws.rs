@@ -6,7 +6,7 @@ use rehearsal::run::{Order, RunReport, Setup, run};
 use rehearsal::trace::{Event, Trace, Verdict};
 use rehearsal::wire::{Block, Role};
 use rehearsal::words::{Behavior, Class, Policy, Step};
-use rehearsal::world::Fs;
+use rehearsal::world::{Fs, Trigger};
 use std::collections::{BTreeMap, BTreeSet};
 
 const ALL: With = With {
@@ -165,6 +165,42 @@ proptest! {
                 !happened || there || shown.contains(&marker(index)),
                 "{} was overwritten by somebody who never saw it", marker(index)
             );
+        }
+    }
+
+    #[test]
+    fn no_outside_change_is_lost(setup in session(With { outside: true, interrupt: false, hooks: true })) {
+        let outside = setup.outside.clone();
+        let report = ran(setup);
+        let numbered: Vec<_> = events(&report.trace)
+            .filter_map(|event| match event {
+                Event::Call(call) => Some(call.call.to_string()),
+                _ => None,
+            })
+            .collect();
+        let traced = calls(&report.trace);
+        for (index, change) in outside.iter().enumerate() {
+            let name = format!("o{index}");
+            let made = events(&report.trace)
+                .filter(|event| matches!(event, Event::Outside(o) if o.actor == name))
+                .count();
+            let left = report.leftover.iter().filter(|left| left.starts_with(&format!("{name}: "))).count();
+            prop_assert_eq!(made + left, 1, "{} was made {} times, and is left over {}", name, made, left);
+            // Whether its moment came: a call that went into a step, or out of it.
+            let came = |call: &str, wanted: Step, left: bool| {
+                let number: usize = call.parse().expect("generated calls are named by number");
+                let steps = numbered.get(number - 1).and_then(|id| traced.get(id));
+                steps.is_some_and(|(_, steps)| {
+                    steps.iter().any(|(step, verdict)| *step == wanted && !(left && *verdict == Verdict::Stop))
+                })
+            };
+            let due = match &change.trigger {
+                Trigger::Before { call, step } => came(call, *step, false),
+                Trigger::After { call, step } => came(call, *step, true),
+                Trigger::AtMs(at) => *at < report.makespan_ms,
+                Trigger::Anywhere => true,
+            };
+            prop_assert!(made == 1 || !due, "{} never happened: {}", name, change.trigger);
         }
     }
 

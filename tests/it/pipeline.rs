@@ -1,14 +1,17 @@
 //! The pipeline seen from outside: a tool of one's own, times, resuming, what a model sees.
 
 use async_trait::async_trait;
+use rehearsal::hooks::ScriptedHook;
 use rehearsal::model::{Model, ModelError, Request, ScriptedCall, Turn};
-use rehearsal::run::{RunReport, Setup, run, run_with};
-use rehearsal::tools::{Footprint, Outcome, Permit, Progress, Tool, ToolCx};
+use rehearsal::run::{Order, RunReport, Setup, run, run_with};
+use rehearsal::sim::Resource;
+use rehearsal::tools::{Footprint, Outcome, Permit, Progress, Refusal, Tool, ToolCx};
 use rehearsal::trace::Event;
 use rehearsal::wire::{Block, Message, Response, StopReason};
 use rehearsal::words::{Class, Step};
-use rehearsal::world::{Answer, UserAnswer, UserReply};
+use rehearsal::world::{Answer, Change, Fs, OutsideChange, Trigger, UserAnswer, UserReply};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// A tool that does nothing and needs nobody's leave.
@@ -304,4 +307,257 @@ fn a_session_resumes_with_the_same_next_request() {
     };
     run_with(resumed, &mut second).expect("runs");
     assert_eq!(second.requests, whole.requests[1..]);
+}
+
+/// An answer that is used once and must be.
+fn once<T>(value: T) -> Answer<T> {
+    Answer {
+        value,
+        has_matcher: false,
+        times: Some(1),
+        optional: false,
+        label: "once".to_owned(),
+    }
+}
+
+/// A session over files of one line each, under the project's settings.
+fn session(files: &[&str], settings: Value, turns: Vec<Turn>) -> Setup {
+    let layer =
+        rehearsal::settings::Layer::from_value(rehearsal::settings::Source::Project, &settings);
+    let setup = Setup {
+        settings: rehearsal::settings::merge(vec![layer]).0,
+        turns,
+        ..Setup::default()
+    };
+    for path in files {
+        setup
+            .fs
+            .put_file(&format!("/work/{path}"), *b"one\n", 0o644, 0)
+            .expect("writes");
+    }
+    setup
+}
+
+fn ran(setup: Setup) -> RunReport {
+    let report = run(setup).expect("runs");
+    assert!(report.complaints.is_empty(), "{:?}", report.complaints);
+    assert!(report.leftover.is_empty(), "{:?}", report.leftover);
+    report
+}
+
+fn text(report: &RunReport, path: &str) -> String {
+    String::from_utf8_lossy(&report.fs.read(path).expect("it is there")).into_owned()
+}
+
+/// Where a call ended: its last step that is no post-hook, and its class.
+fn end(report: &RunReport, id: &str) -> (Step, Class) {
+    let last = steps(report, id)
+        .into_iter()
+        .rfind(|step| *step != Step::PostHook);
+    let class = report
+        .trace
+        .lines
+        .iter()
+        .find_map(|line| match &line.event {
+            Event::Result(result) if &*result.call == id => Some(result.class),
+            _ => None,
+        });
+    (last.expect("a step"), class.expect("a result"))
+}
+
+fn read(path: &str) -> (&'static str, Value) {
+    ("Read", json!({"file_path": path}))
+}
+
+fn edit(path: &str, old: &str, new: &str) -> (&'static str, Value) {
+    (
+        "Edit",
+        json!({"file_path": path, "old_string": old, "new_string": new}),
+    )
+}
+
+#[test]
+fn a_stale_edit_is_refused_before_anybody_is_asked() {
+    let appended = OutsideChange {
+        trigger: Trigger::Before {
+            call: "2".to_owned(),
+            step: Step::Lookup,
+        },
+        changes: vec![Change::Append {
+            path: "/work/a".to_owned(),
+            bytes: b"two\n"[..].into(),
+        }],
+        keep_mtime: true,
+    };
+    let turns = vec![
+        turn(&[read("a")]),
+        turn(&[edit("a", "one", "1")]),
+        say("Done."),
+    ];
+    // Nobody answers: were the user asked, that would be how the call ends.
+    let report = ran(Setup {
+        outside: vec![appended],
+        ..session(&["a"], json!({}), turns)
+    });
+    assert_eq!(end(&report, "toolu_0002_1"), (Step::Validate, Class::Stale));
+    assert_eq!(text(&report, "/work/a"), "one\ntwo\n");
+}
+
+#[test]
+fn an_input_that_a_hook_rewrote_is_validated_like_any() {
+    let (_, unread) = edit("unread", "one", "1");
+    let output = json!({"hookSpecificOutput": {
+        "hookEventName": "PreToolUse", "permissionDecision": "allow", "updatedInput": unread,
+    }});
+    let rewrites = ScriptedHook {
+        event: None,
+        tool: None,
+        command: None,
+        exit: 0,
+        stdout: output.to_string(),
+        stderr: String::new(),
+        delay_ms: 0,
+    };
+    let settings = json!({"hooks": {
+        "PreToolUse": [{"matcher": "Edit", "hooks": [{"type": "command", "command": "rewrite"}]}],
+    }});
+    let turns = vec![
+        turn(&[read("a")]),
+        turn(&[edit("a", "one", "1")]),
+        say("Done."),
+    ];
+    let report = ran(Setup {
+        scripted_hooks: vec![once(rewrites)],
+        ..session(&["a", "unread"], settings, turns)
+    });
+    assert_eq!(
+        end(&report, "toolu_0002_1"),
+        (Step::Validate, Class::NotRead)
+    );
+}
+
+#[test]
+fn every_spelling_of_a_file_is_the_file_that_was_read() {
+    let spellings = [
+        "a",
+        "./dir/../a",
+        "/work/a",
+        "link",
+        "folder/a",
+        "/work/folder/link",
+    ];
+    for first in spellings {
+        for second in spellings {
+            let turns = vec![
+                turn(&[read(first)]),
+                turn(&[edit(second, "one", "two")]),
+                turn(&[edit(first, "two", "three")]),
+                say("Done."),
+            ];
+            let setup = session(&["a"], json!({"permissions": {"allow": ["Edit"]}}), turns);
+            for (target, link) in [("a", "/work/link"), (".", "/work/folder")] {
+                setup.fs.symlink(target, link, 0).expect("links");
+            }
+            let report = ran(setup);
+            for id in ["toolu_0002_1", "toolu_0003_1"] {
+                assert_eq!(
+                    end(&report, id),
+                    (Step::Execute, Class::Ok),
+                    "{first} and {second}"
+                );
+            }
+            assert_eq!(text(&report, "/work/a"), "three\n");
+        }
+    }
+}
+
+/// A tool that looks at the world before it is permitted, and has to be.
+struct Survey(Value);
+
+#[async_trait]
+impl Tool for Survey {
+    fn name(&self) -> &str {
+        "survey"
+    }
+    fn description(&self) -> &str {
+        "Looks at the working folder."
+    }
+    fn input_schema(&self) -> &Value {
+        &self.0
+    }
+    fn footprint(&self, _cx: &ToolCx, _input: &Value) -> Footprint {
+        Footprint::reads([Resource::File("/work".into())])
+    }
+    async fn validate_input(&self, _input: &Value, cx: &ToolCx) -> Result<(), Refusal> {
+        let looked = cx.world.stat("/work").await;
+        looked
+            .map(drop)
+            .map_err(|error| Refusal::new(Class::ToolError, error.to_string()))
+    }
+    async fn call(
+        &self,
+        _input: &Value,
+        _cx: &ToolCx,
+        _permit: &dyn Permit,
+        _progress: &dyn Progress,
+    ) -> Outcome {
+        Outcome::ok("looked")
+    }
+}
+
+#[test]
+fn the_first_call_is_asked_about_first_whatever_the_schedule() {
+    let yes = UserAnswer {
+        tool: None,
+        call: None,
+        input: None,
+        reply: UserReply::Allow {
+            always: true,
+            updated_input: None,
+        },
+        think_ms: 1,
+    };
+    let calls = vec![("survey", json!({})); 5];
+    for seed in 0..24 {
+        let report = ran(Setup {
+            seed,
+            order: Order::Random,
+            tools: vec![Arc::new(Survey(json!({"type": "object"})))],
+            user: vec![once(yes.clone())],
+            ..session(&["a"], json!({}), vec![turn(&calls), say("Done.")])
+        });
+        let prompts = report
+            .trace
+            .lines
+            .iter()
+            .filter_map(|line| match &line.event {
+                Event::Prompt(prompt) => Some(&*prompt.call),
+                _ => None,
+            });
+        // What the user grants for the first call covers the rest.
+        assert_eq!(prompts.collect::<Vec<_>>(), ["toolu_0001_1"], "seed {seed}");
+    }
+}
+
+#[test]
+fn seeds_order_calls_of_equal_latency_in_many_ways_and_each_in_one() {
+    let files = ["1", "2", "3", "4", "5", "6", "7", "8"];
+    let setup = Setup {
+        order: Order::Random,
+        ..session(
+            &files,
+            json!({}),
+            vec![turn(&files.map(read)), say("Done.")],
+        )
+    };
+    let traced = |seed: u64| {
+        let setup = Setup {
+            seed,
+            ..setup.clone()
+        };
+        ran(setup).trace.trace_hash()
+    };
+    let hashes: BTreeSet<String> = (0..160).map(traced).collect();
+    assert!(hashes.len() >= 100, "160 seeds, {} traces", hashes.len());
+    assert_eq!(traced(7), traced(7));
 }
