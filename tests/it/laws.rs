@@ -30,9 +30,12 @@ fn events(trace: &Trace) -> impl Iterator<Item = &Event> {
     trace.lines.iter().map(|line| &line.event)
 }
 
-/// By call: the class of its result and the steps it went through.
-fn calls(trace: &Trace) -> BTreeMap<String, (Option<Class>, Vec<(Step, Verdict)>)> {
-    let mut calls: BTreeMap<String, (Option<Class>, Vec<(Step, Verdict)>)> = BTreeMap::new();
+/// The class of a call's result and the steps it went through.
+type Gone = (Option<Class>, Vec<(Step, Verdict)>);
+
+/// What became of each call, by its id.
+fn calls(trace: &Trace) -> BTreeMap<String, Gone> {
+    let mut calls: BTreeMap<String, Gone> = BTreeMap::new();
     for event in events(trace) {
         match event {
             Event::Step(step) => calls
