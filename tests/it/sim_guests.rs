@@ -1,6 +1,12 @@
 //! Code that waits by tokio's means inside a simulation.
 
+use crate::pipeline::{say, turn};
+use async_trait::async_trait;
+use rehearsal::run::{Order, Setup, run};
 use rehearsal::sim::{ActorId, InOrder, Sim, SimConfig, SimError};
+use rehearsal::tools::{Footprint, Outcome, Permit, Progress, ReadOnly, Tool, ToolCx};
+use rehearsal::trace::Event;
+use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -89,5 +95,78 @@ fn a_guest_that_moves_the_clock_over_a_deadline_is_an_error() {
             sleeper.await
         });
         assert!(matches!(result, Err(SimError::Clock { .. })), "{result:?}");
+    }
+}
+
+/// A tool that does thousands of things by tokio's means, all at one instant.
+struct Busy(Value);
+
+#[async_trait]
+impl Tool for Busy {
+    fn name(&self) -> &str {
+        "busy"
+    }
+    fn description(&self) -> &str {
+        "Waits by tokio's means, often. Use it to see that nobody starves."
+    }
+    fn input_schema(&self) -> &Value {
+        &self.0
+    }
+    fn read_only(&self) -> ReadOnly {
+        ReadOnly::Always
+    }
+    fn footprint(&self, _cx: &ToolCx, _input: &Value) -> Footprint {
+        Footprint::nothing()
+    }
+    async fn call(
+        &self,
+        _input: &Value,
+        cx: &ToolCx,
+        _permit: &dyn Permit,
+        _progress: &dyn Progress,
+    ) -> Outcome {
+        let began_ms = cx.world.now_ms();
+        let (tx, mut rx) = tokio::sync::mpsc::channel(1);
+        let sum = tokio::sync::Mutex::new(0u64);
+        let send = async move {
+            for n in 1..=1_500u64 {
+                tx.send(n).await.expect("the receiver lives");
+                tokio::time::sleep(Duration::ZERO).await;
+            }
+        };
+        let receive = async {
+            while let Some(n) = rx.recv().await {
+                *sum.lock().await += n;
+            }
+        };
+        futures_util::future::join(send, receive).await;
+        for _ in 0..1_500 {
+            *sum.lock().await += 1;
+        }
+        let sum = *sum.lock().await;
+        Outcome::ok(format!("{sum} in {} ms", cx.world.now_ms() - began_ms))
+    }
+}
+
+#[test]
+fn calls_of_a_run_are_not_starved() {
+    let calls: Vec<(&str, Value)> = (0..4).map(|_| ("busy", json!({}))).collect();
+    for order in [Order::InOrder, Order::Random] {
+        let report = run(Setup {
+            order,
+            tools: vec![Arc::new(Busy(json!({"type": "object"})))],
+            turns: vec![turn(&calls), say("Done.")],
+            ..Setup::default()
+        })
+        .expect("runs to its end");
+        let said: Vec<&str> = report
+            .trace
+            .events()
+            .filter_map(|event| match event {
+                Event::Result(result) => Some(result.content.get()),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(said, [r#""1127250 in 0 ms""#; 4]);
     }
 }
