@@ -19,6 +19,11 @@ pub type Blobs = BTreeMap<String, String>;
 /// A value that itself begins with the mark is moved as well, whatever its length,
 /// so that what stands in the line with a mark is always ours.
 pub(super) fn store(line: &str, blobs: &mut Blobs) -> Option<String> {
+    // A line that is short as a whole holds no long string, and nearly every line is.
+    if line.len() <= INLINE_MAX_BYTES && memchr::memmem::find(line.as_bytes(), b"\"blob:").is_none()
+    {
+        return None;
+    }
     replace_values(line, |body| {
         if body.len() <= INLINE_MAX_BYTES && !body.starts_with(MARK) {
             return None;
