@@ -159,8 +159,8 @@ fn finish(
     };
     let heard = |layer: Layer, verdict: &Verdict| LayerVerdict {
         layer,
-        verdict: verdict.word().to_owned(),
-        why: verdict.why.to_string(),
+        verdict: verdict.word().into(),
+        why: verdict.why.clone(),
     };
     // Where hooks come first, what they end reaches nobody else.
     let ended = layer == Layer::Hook
@@ -173,8 +173,8 @@ fn finish(
         Some(verdict) => heard(layer, verdict),
         None => LayerVerdict {
             layer,
-            verdict: "not_reached".to_owned(),
-            why: String::new(),
+            verdict: "not_reached".into(),
+            why: "".into(),
         },
     };
     let user = match (&said.user, layer) {
@@ -186,7 +186,7 @@ fn finish(
         call: judged.cx.call.id.clone(),
         behavior,
         layer,
-        reason: deciding.reason.to_owned(),
+        reason: deciding.reason.into(),
         rule: rule.map(|rule| rule.text.to_string()),
         source: rule.map(|rule| rule.source.to_owned()),
         index: rule.map(|rule| rule.index),

@@ -19,8 +19,8 @@ pub(super) fn operations(
             by: by.clone(),
             n: access.n,
             resource: access.op.resource.to_string(),
-            kind: access.op.kind.as_str().to_owned(),
-            result: access.result.to_owned(),
+            kind: access.op.kind.as_str().into(),
+            result: access.result.into(),
         };
         (access.at_ms, Event::Op(event))
     });

@@ -1,10 +1,12 @@
 //! Long strings, kept once beside the trace.
 
+use memchr::memmem::Finder;
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 /// Bytes that a string may have, as it stands between its quotes, before it is kept
 /// beside the trace.
-const INLINE_MAX_BYTES: usize = 4096;
+pub(super) const INLINE_MAX_BYTES: usize = 4096;
 
 /// What a string begins with that stands for one beside the trace: `blob:<hash>` for
 /// a text, `blob:raw:<hash>` for one that is kept as it was escaped.
@@ -14,20 +16,20 @@ const RAW_MARK: &str = "raw:";
 /// Long strings by the blake3 hash of their bytes, in 64 hexadecimal digits.
 pub type Blobs = BTreeMap<String, String>;
 
+/// Whether some JSON can hold a string value that [`store`] moves. Quick, and `true` for
+/// some that hold none.
+pub(super) fn may_hold(json: &[u8]) -> bool {
+    static QUOTED_MARK: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"blob:"));
+    json.len() > INLINE_MAX_BYTES || QUOTED_MARK.find(json).is_some()
+}
+
 /// Moves the long string values of a line of JSON into `blobs`.
 ///
 /// A value that itself begins with the mark is moved as well, whatever its length,
 /// so that what stands in the line with a mark is always ours.
 pub(super) fn store(line: &str, blobs: &mut Blobs) -> Option<String> {
-    // A line that is short as a whole holds no long string, and nearly every line is.
-    if line.len() <= INLINE_MAX_BYTES && memchr::memmem::find(line.as_bytes(), b"\"blob:").is_none()
-    {
-        return None;
-    }
-    replace_values(line, |body| {
-        if body.len() <= INLINE_MAX_BYTES && !body.starts_with(MARK) {
-            return None;
-        }
+    let moves = |body: &str| body.len() > INLINE_MAX_BYTES || body.starts_with(MARK);
+    replace_values(line, moves, |body| {
         let (mark, content) = match plain_text(body) {
             Some(text) => ("", text),
             None => (RAW_MARK, body.to_owned()),
@@ -49,19 +51,23 @@ pub(super) fn resolve(
 ) -> Option<String> {
     // Nearly every line holds none.
     memchr::memmem::find(line.as_bytes(), b"\"blob:")?;
-    replace_values(line, |body| {
-        let reference = body.strip_prefix(MARK)?;
-        let raw = reference.strip_prefix(RAW_MARK);
-        let hash = raw.unwrap_or(reference);
-        match fetch(hash).filter(|content| address(content) == hash) {
-            Some(content) if raw.is_some() => Some(content),
-            Some(content) => escaped(&content),
-            None => {
-                missing.push(hash.to_owned());
-                None
+    replace_values(
+        line,
+        |body| body.starts_with(MARK),
+        |body| {
+            let reference = body.strip_prefix(MARK)?;
+            let raw = reference.strip_prefix(RAW_MARK);
+            let hash = raw.unwrap_or(reference);
+            match fetch(hash).filter(|content| address(content) == hash) {
+                Some(content) if raw.is_some() => Some(content),
+                Some(content) => escaped(&content),
+                None => {
+                    missing.push(hash.to_owned());
+                    None
+                }
             }
-        }
-    })
+        },
+    )
 }
 
 /// The name under which a content is kept.
@@ -83,16 +89,20 @@ fn escaped(text: &str) -> Option<String> {
     Some(quoted.split_off(1))
 }
 
-/// Replaces the bodies (between the quotes) of string values of one line of JSON;
-/// keys stay. `None` if nothing was replaced.
-fn replace_values(line: &str, mut replace: impl FnMut(&str) -> Option<String>) -> Option<String> {
+/// Replaces the bodies (between the quotes) of the string values of one line of JSON
+/// that are `wanted`; keys stay. `None` if nothing was replaced.
+fn replace_values(
+    line: &str,
+    wanted: impl Fn(&str) -> bool,
+    mut replace: impl FnMut(&str) -> Option<String>,
+) -> Option<String> {
     let mut out: Option<String> = None;
     let mut copied = 0;
     let mut at = 0;
     while let Some((body, end)) = next_string(line, at) {
         at = end + 1;
-        let is_key = line[at..].trim_start().starts_with(':');
-        if is_key {
+        let is_key = || line[at..].trim_start().starts_with(':');
+        if !wanted(&line[body..end]) || is_key() {
             continue;
         }
         if let Some(new) = replace(&line[body..end]) {

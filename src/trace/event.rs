@@ -3,6 +3,7 @@
 use crate::words::{Behavior, Class, Flag, Lane, Layer, Step};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -228,7 +229,7 @@ pub struct Decision {
     pub call: Arc<str>,
     pub behavior: Behavior,
     pub layer: Layer,
-    pub reason: String,
+    pub reason: Cow<'static, str>,
     pub rule: Option<String>,
     pub source: Option<String>,
     pub index: Option<u32>,
@@ -239,8 +240,8 @@ pub struct Decision {
 pub struct LayerVerdict {
     pub layer: Layer,
     /// `allow`, `ask`, `deny`, `none` or `not_reached`.
-    pub verdict: String,
-    pub why: String,
+    pub verdict: Cow<'static, str>,
+    pub why: Cow<'static, str>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -264,8 +265,8 @@ pub struct OpEvent {
     /// From 0 within the actor.
     pub n: u32,
     pub resource: String,
-    pub kind: String,
-    pub result: String,
+    pub kind: Cow<'static, str>,
+    pub result: Cow<'static, str>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

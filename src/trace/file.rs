@@ -85,21 +85,26 @@ impl ReadTrace {
 
 /// Writes the lines of a trace that appear at `level`.
 pub fn write_trace(trace: &Trace, level: Level) -> Written {
-    let mut text = String::new();
+    let mut text = Vec::new();
     let mut blobs = Blobs::new();
-    let mut bytes = Vec::new();
     for line in trace.at_level(level) {
-        bytes.clear();
-        write_line(line, &mut bytes);
-        // JSON is UTF-8, so nothing is lost here.
-        let json = String::from_utf8_lossy(&bytes);
-        match blob::store(&json, &mut blobs) {
-            Some(shorter) => text.push_str(&shorter),
-            None => text.push_str(&json),
+        let from = text.len();
+        let may_hold = write_line(line, &mut text);
+        if may_hold && let Some(shorter) = shortened(&text[from..], &mut blobs) {
+            text.truncate(from);
+            text.extend_from_slice(shorter.as_bytes());
         }
-        text.push('\n');
+        text.push(b'\n');
     }
+    // JSON is UTF-8, so nothing is lost here.
+    let text = String::from_utf8(text)
+        .unwrap_or_else(|odd| String::from_utf8_lossy(odd.as_bytes()).into_owned());
     Written { text, blobs }
+}
+
+/// The line without its long strings, if it has any.
+fn shortened(line: &[u8], blobs: &mut Blobs) -> Option<String> {
+    blob::store(&String::from_utf8_lossy(line), blobs)
 }
 
 /// Reads the bytes of a trace; `fetch` gives the long strings by hash.

@@ -1,10 +1,8 @@
 //! The two hashes of a trace.
 
 use super::line::write_line;
-use super::{Decision, Event, Line, RunStarted};
-use crate::words::{Class, Flag};
-use serde::Serialize;
-use serde_json::value::RawValue;
+use super::pen::{Pen, write_decision, write_outcome};
+use super::{Event, Line, RunStarted};
 use std::borrow::Cow;
 
 /// Hexadecimal digits of a hash: enough that two of a million traces do not meet by
@@ -29,68 +27,59 @@ pub(super) fn counted(line: &Line) -> Cow<'_, Line> {
     }
 }
 
+/// Bytes that are hashed at once: from a few KiB on, the hash works on several pieces
+/// side by side.
+const HASHED_AT_ONCE_BYTES: usize = 64 * 1024;
+
 pub(super) fn trace_hash(lines: &[Line]) -> String {
     let mut hasher = blake3::Hasher::new();
     let mut text = Vec::new();
     for line in lines {
-        text.clear();
         write_line(&counted(line), &mut text);
         text.push(b'\n');
-        hasher.update(&text);
+        hash_when_full(&mut hasher, &mut text);
     }
+    hasher.update(&text);
     digits(&hasher)
 }
 
-/// What counts of a result.
-#[derive(Serialize)]
-struct Outcome<'a> {
-    call: &'a str,
-    class: Class,
-    flags: &'a [Flag],
-    content: &'a RawValue,
+fn hash_when_full(hasher: &mut blake3::Hasher, text: &mut Vec<u8>) {
+    if text.len() >= HASHED_AT_ONCE_BYTES {
+        hasher.update(text);
+        text.clear();
+    }
 }
 
+/// What counts of a result is its call, class, flags and content.
 pub(super) fn outcome_hash(lines: &[Line], world_hash: &str) -> String {
     let mut hasher = blake3::Hasher::new();
     let mut text = Vec::new();
     for line in lines {
         match &line.event {
-            Event::Result(result) => add(
-                &mut hasher,
-                &mut text,
-                "result",
-                &Outcome {
-                    call: &result.call,
-                    class: result.class,
-                    flags: &result.flags,
-                    content: &result.content,
-                },
-            ),
-            Event::Decision(decision) => {
-                add::<Decision>(&mut hasher, &mut text, "decision", decision);
+            Event::Result(result) => {
+                add(&mut text, "result", |text| write_outcome(result, text));
             }
-            _ => {}
+            Event::Decision(decision) => {
+                add(&mut text, "decision", |text| write_decision(decision, text));
+            }
+            _ => continue,
         }
+        hash_when_full(&mut hasher, &mut text);
     }
-    add(&mut hasher, &mut text, "world", world_hash);
+    add(&mut text, "world", |text| Pen::new(text).text(world_hash));
+    hasher.update(&text);
     digits(&hasher)
 }
 
-/// Hashes one thing with its kind; its length keeps it apart from what follows.
-fn add<T: Serialize + ?Sized>(
-    hasher: &mut blake3::Hasher,
-    text: &mut Vec<u8>,
-    kind: &str,
-    value: &T,
-) {
-    text.clear();
-    if let Err(error) = serde_json::to_writer(&mut *text, value) {
-        // As in `write_line`: not known to happen, and not silent if it does.
-        text.extend_from_slice(error.to_string().as_bytes());
-    }
-    hasher.update(kind.as_bytes());
-    hasher.update(&(text.len() as u64).to_le_bytes());
-    hasher.update(text);
+/// Adds one thing with its kind; its length keeps it apart from what follows.
+fn add(text: &mut Vec<u8>, kind: &str, write: impl FnOnce(&mut Vec<u8>)) {
+    text.extend_from_slice(kind.as_bytes());
+    let length_at = text.len();
+    text.extend_from_slice(&[0; size_of::<u64>()]);
+    let from = text.len();
+    write(text);
+    let length = (text.len() - from) as u64;
+    text[length_at..from].copy_from_slice(&length.to_le_bytes());
 }
 
 fn digits(hasher: &blake3::Hasher) -> String {

@@ -1,48 +1,25 @@
 //! One event as one line of JSON.
 
+use super::pen::Pen;
 use super::{Event, Line};
 use serde::Deserialize;
 use std::borrow::Cow;
-use std::io::Write;
 
-/// Appends the line of an event, without its line end.
+/// Appends the line of an event, without its line end. Says whether the line may hold
+/// a string that belongs beside the trace.
 ///
 /// Keys stand in the order of `seq`, `at`, `event`, then the event's fields. JSON that
 /// only passes through keeps its bytes, but for line ends between its tokens: those
 /// become spaces.
-pub(super) fn write_line(line: &Line, out: &mut Vec<u8>) {
-    let start = out.len();
-    write_prefix(line, out);
-    let event_at = out.len();
-    if let Err(error) = serde_json::to_writer(&mut *out, &line.event) {
-        // Not known to happen: every key of every event is a string. If it does, the
-        // line says so rather than being left out.
-        out.truncate(event_at);
-        let why = serde_json::Value::from(error.to_string());
-        let name = line.event.name();
-        // Writing to memory does not fail.
-        let _ = write!(out, r#"{{"event":"{name}","unwritable":{why}}}"#);
-    }
-    // The event is an object of its own; its brace becomes the comma after the prefix.
-    if let Some(brace) = out.get_mut(event_at) {
-        *brace = b',';
-    }
-    let mut from = start;
-    while let Some(found) = memchr::memchr2(b'\n', b'\r', out.get(from..).unwrap_or_default()) {
-        // Within JSON a bare line end can only stand between tokens.
-        if let Some(byte) = out.get_mut(from + found) {
-            *byte = b' ';
-        }
-        from += found + 1;
-    }
-}
-
-fn write_prefix(line: &Line, out: &mut Vec<u8>) {
-    out.extend_from_slice(b"{\"seq\":");
-    // Writing to memory does not fail.
-    let _ = serde_json::to_writer(&mut *out, &line.seq);
-    out.extend_from_slice(b",\"at\":");
-    let _ = serde_json::to_writer(&mut *out, &line.at);
+pub(super) fn write_line(line: &Line, out: &mut Vec<u8>) -> bool {
+    let mut pen = Pen::new(out);
+    pen.put("{\"seq\":");
+    pen.number(line.seq);
+    pen.put(",\"at\":");
+    pen.number(line.at);
+    pen.put(",");
+    pen.event(&line.event);
+    pen.wrote_long()
 }
 
 /// What a line of a file turned out to be.

@@ -6,6 +6,7 @@ mod event;
 mod file;
 mod hash;
 mod line;
+mod pen;
 mod record;
 
 pub use blob::Blobs;

@@ -22,6 +22,7 @@ mod sim_programs;
 mod tidy;
 mod tools;
 mod trace;
+mod trace_by_hand;
 mod trace_events;
 mod wire;
 mod wire_rules;

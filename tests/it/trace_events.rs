@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use rehearsal::trace::*;
-use rehearsal::wire::{Block, Message, Role, Usage};
+use rehearsal::wire::{Block, Content, Message, Role, Usage};
 use rehearsal::words::{Behavior, Class, Flag, Lane, Layer, Step};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -101,9 +101,18 @@ pub fn finished() -> impl Strategy<Value = RunFinished> {
 }
 
 fn message() -> impl Strategy<Value = Arc<Message>> {
-    let content = prop::collection::vec(block(), 0..3);
-    (words(&[Role::User, Role::Assistant]), content)
-        .prop_map(|(role, content)| Arc::new(Message::new(role, content)))
+    let content = prop_oneof![
+        3 => prop::collection::vec(block(), 0..3).prop_map(Content::from),
+        1 => text().prop_map(Content::from),
+    ];
+    let roles = words(&[Role::User, Role::Assistant, Role::System]);
+    (roles, content, prop::option::of(raw())).prop_map(|(role, content, extra)| {
+        let mut message = Message::new(role, content);
+        if let Some(extra) = extra {
+            message.extra.set("extra", extra);
+        }
+        Arc::new(message)
+    })
 }
 
 fn block() -> impl Strategy<Value = Block> {
@@ -196,7 +205,7 @@ pub fn decision() -> impl Strategy<Value = Decision> {
     let verdict = (words(Layer::ALL), text()).prop_map(|(layer, why)| LayerVerdict {
         layer,
         verdict: "none".into(),
-        why,
+        why: why.into(),
     });
     let layers = prop::collection::vec(verdict, 0..3);
     (
@@ -211,7 +220,7 @@ pub fn decision() -> impl Strategy<Value = Decision> {
             call,
             behavior,
             layer,
-            reason,
+            reason: reason.into(),
             source: rule.clone(),
             index: rule.as_ref().map(|_| 3),
             rule,

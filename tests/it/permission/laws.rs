@@ -126,7 +126,7 @@ proptest! {
         rule in select(RULES.to_vec()),
     ) {
         let before = case.decide();
-        let by_rule = ["deny", "ask"].contains(&before.decision.layers[0].verdict.as_str());
+        let by_rule = ["deny", "ask"].contains(&before.decision.layers[0].verdict.as_ref());
         let after = case.rule(Behavior::Allow, rule).decide();
         if by_rule {
             prop_assert_eq!(before, after);
