@@ -121,6 +121,8 @@ impl<'a> Agent<'a> {
                 self.say(Message::user_text(prompt));
             }
             stop = self.until_stop().await;
+            // What others did while the last response was on its way.
+            self.trace_outside();
             self.push(Event::Stop(trace::Stop {
                 turn: self.turns,
                 reason: stop.reason.clone(),
@@ -359,9 +361,7 @@ impl<'a> Agent<'a> {
             }
             answers.push((completed, block));
         }
-        for applied in self.batch.world.take_outside_records() {
-            self.trace.push(applied.at_ms, outside_event(applied, None));
-        }
+        self.trace_outside();
         if self.batch.desk.env.profile.result_order == ResultOrder::Completion {
             answers.sort_by_key(|(completed, _)| *completed);
         }
@@ -411,6 +411,13 @@ impl<'a> Agent<'a> {
 
     /// Messages are only ever appended, so what precedes the new ones is as stable as the
     /// tools block that stands before them all.
+    /// Traces what others did of their own accord since this was last called.
+    fn trace_outside(&mut self) {
+        for applied in self.batch.world.take_outside_records() {
+            self.trace.push(applied.at_ms, outside_event(applied, None));
+        }
+    }
+
     fn trace_request(&mut self) {
         let appended = self.conversation.messages()[self.conversation.sent()..].to_vec();
         let before = self.sent_tools_hash.replace(self.tools_hash.clone());
