@@ -36,5 +36,9 @@ pub mod replay;
 
 pub mod report;
 
+mod library;
+
+pub use library::{Rehearsal, Rehearsed, ScenarioCheck, check_folder, scenario};
+
 #[cfg(feature = "cli")]
 pub mod cli;

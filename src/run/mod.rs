@@ -17,7 +17,7 @@ use crate::tools::{FileStates, Session, ToolAnswer, ToolEnv};
 use crate::trace::{self, Event, Trace, TraceBuilder};
 use crate::wire::Message;
 use crate::words::Policy;
-use crate::world::{Answers, MemoryFs, User, World, WorldOptions};
+use crate::world::{Answers, Fs, MemoryFs, User, World, WorldOptions};
 use std::sync::Arc;
 
 /// Where large results are saved. No Glob, Grep or listing looks there.
@@ -64,6 +64,7 @@ pub fn run(setup: Setup) -> Result<RunReport, RunError> {
 pub fn run_with(setup: Setup, model: &mut dyn Model) -> Result<RunReport, RunError> {
     let sim = simulation(&setup)?;
     let fs = Arc::new(setup.fs.snapshot());
+    furnish(&fs, &setup);
     let options = WorldOptions {
         start_unix_ms: setup.start_unix_ms,
         seed: setup.seed,
@@ -115,6 +116,20 @@ pub fn run_with(setup: Setup, model: &mut dyn Model) -> Result<RunReport, RunErr
         makespan_ms,
         stop,
     })
+}
+
+/// Makes the folders that every machine has; those that are there stay as they are, and
+/// a world that has no room for them goes without.
+fn furnish(fs: &MemoryFs, setup: &Setup) {
+    for (path, mode) in [
+        ("/tmp", 0o1777),
+        (setup.home.as_str(), 0o755),
+        (setup.cwd.as_str(), 0o755),
+    ] {
+        if fs.lstat(path).is_err() {
+            let _ = fs.put_dir(path, mode, setup.start_unix_ms);
+        }
+    }
 }
 
 fn simulation(setup: &Setup) -> Result<Sim, RunError> {

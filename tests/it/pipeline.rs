@@ -561,3 +561,47 @@ fn seeds_order_calls_of_equal_latency_in_many_ways_and_each_in_one() {
     assert!(hashes.len() >= 100, "160 seeds, {} traces", hashes.len());
     assert_eq!(traced(7), traced(7));
 }
+
+/// Somebody adds a line in the very instant in which the edit runs: wherever the seed puts
+/// that among the edit's own operations, the line is there afterwards.
+#[test]
+fn no_change_between_load_and_write_is_lost() {
+    let mut stale_at_execute = 0;
+    for seed in 1..=200 {
+        let mut setup = session(
+            &["a"],
+            json!({"permissions": {"defaultMode": "acceptEdits"}}),
+            vec![
+                turn(&[read("a")]),
+                turn(&[edit("a", "one", "1")]),
+                say("Done."),
+            ],
+        );
+        setup.seed = seed;
+        setup.order = rehearsal::run::Order::Random;
+        setup.latency_ms = [("Edit".to_owned(), 5)].into();
+        setup.outside = vec![OutsideChange {
+            trigger: Trigger::AtMs(5),
+            changes: vec![Change::Append {
+                path: "/work/a".to_owned(),
+                bytes: (*b"outside\n").into(),
+            }],
+            keep_mtime: false,
+        }];
+        let report = run(setup).expect("runs");
+        if !report.leftover.is_empty() {
+            // The run was over before anybody came.
+            continue;
+        }
+        let (step, class) = end(&report, "toolu_0002_1");
+        stale_at_execute += u32::from((step, class) == (Step::Execute, Class::Stale));
+        assert!(
+            text(&report, "/work/a").contains("outside"),
+            "lost under seed {seed}: {class}"
+        );
+    }
+    assert!(
+        stale_at_execute > 0,
+        "no seed put the change before the write"
+    );
+}

@@ -20,7 +20,7 @@ const FLOORS: &[(u8, &[&str])] = &[
     (9, &["run"]),
     (10, &["replay"]),
     (11, &["report"]),
-    (12, &["cli", "main"]),
+    (12, &["cli", "library", "main"]),
 ];
 
 /// The longest a source file may be, in lines; who needs more says why here.
