@@ -211,10 +211,14 @@ impl<'a> Agent<'a> {
                 "the model refused; the refused message is not kept",
             ));
         }
-        let (content, asked) = self.take_calls(&response);
+        let (content, mut asked) = self.take_calls(&response);
         let empty = content.is_empty();
         if !empty {
             self.say(Message::assistant(content));
+        }
+        let message = self.conversation.messages().last().cloned();
+        for call in &mut asked {
+            call.asked_in = message.clone();
         }
         if !asked.is_empty() {
             *pauses = 0;
@@ -293,6 +297,7 @@ impl<'a> Agent<'a> {
                 asked.push(Asked {
                     id,
                     tool_use: tool_use.clone(),
+                    asked_in: None,
                     cut,
                 });
             } else if block.as_text().is_some_and(|text| text.trim().is_empty()) {

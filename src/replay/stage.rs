@@ -233,6 +233,7 @@ impl Stage {
         let asked = Asked {
             id,
             tool_use,
+            asked_in: None,
             cut: None,
         };
         let batch = Batch::new(self.world.clone(), desk, Policy::Serial, None);

@@ -9,7 +9,7 @@ use crate::profile::SiblingFailure;
 use crate::sim::{ActorId, Died, Joined};
 use crate::tools::ToolCx;
 use crate::trace::{self, Event};
-use crate::wire::{self, Content, ToolUse};
+use crate::wire::{self, Content, Message, ToolUse};
 use crate::words::{CallId, Class, Lane, Policy, Step};
 use crate::world::World;
 use serde_json::value::RawValue;
@@ -36,6 +36,8 @@ pub struct Batch {
 pub struct Asked {
     pub id: CallId,
     pub tool_use: ToolUse,
+    /// The message that holds it.
+    pub asked_in: Option<Arc<Message>>,
     /// The call must not run, and why: it was cut short on its way here.
     pub cut: Option<String>,
 }
@@ -112,7 +114,12 @@ impl Batch {
     /// Takes on one promise, and brings the call as far as the plan needs: through
     /// lookup and parse, or to its end in one of them.
     async fn seat(&self, place: usize, asked: Asked, turnstile: &Arc<Turnstile>) -> Seat {
-        let Asked { id, tool_use, cut } = asked;
+        let Asked {
+            id,
+            tool_use,
+            asked_in,
+            cut,
+        } = asked;
         let actor = self.world.actor(ActorId::call(id.number));
         let actor = actor.stamped(actor.now_unix_ms());
         let log = CallLog::default();
@@ -133,6 +140,7 @@ impl Batch {
         }
         let carried = Carried {
             cx: ToolCx {
+                parent: asked_in,
                 call: id.clone(),
                 world: actor,
                 env: self.desk.env.clone(),

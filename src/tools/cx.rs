@@ -11,6 +11,8 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct ToolCx {
     pub call: CallId,
+    /// The assistant message that asked for the call, whole, where there is one.
+    pub parent: Option<Arc<crate::wire::Message>>,
     /// The hands of this call's actor on the world.
     pub world: Actor,
     pub env: Arc<ToolEnv>,

@@ -121,6 +121,7 @@ impl Bench {
     pub fn cx(&self) -> ToolCx {
         let number = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
         ToolCx {
+            parent: None,
             call: CallId {
                 number,
                 turn: number,

@@ -48,7 +48,7 @@ impl Tool for Empty {
     async fn call(
         &self,
         input: &Value,
-        _cx: &ToolCx,
+        cx: &ToolCx,
         _p: &dyn Permit,
         progress: &dyn Progress,
     ) -> Outcome {
@@ -57,6 +57,10 @@ impl Tool for Empty {
         }
         if input["n"] == 7 {
             progress.report(json!({"half": "done"}));
+        }
+        if input["n"] == 21 {
+            let parent = cx.parent.as_ref().map(|message| message.text());
+            return Outcome::ok(parent.unwrap_or_default());
         }
         Outcome::ok("done")
     }
@@ -604,4 +608,20 @@ fn no_change_between_load_and_write_is_lost() {
         stale_at_execute > 0,
         "no seed put the change before the write"
     );
+}
+
+#[test]
+fn a_tool_sees_the_message_that_asked_for_it() {
+    let mut asking = turn(&[("empty", json!({"n": 21}))]);
+    asking.say = vec!["Because I said so.".to_owned()];
+    let report = run(with_empty(vec![asking, say("Done.")])).expect("runs");
+    let content = report
+        .trace
+        .lines
+        .iter()
+        .find_map(|line| match &line.event {
+            Event::Result(result) => Some(result.content.get().to_owned()),
+            _ => None,
+        });
+    assert_eq!(content.as_deref(), Some("\"Because I said so.\""));
 }

@@ -87,6 +87,7 @@ impl Bench {
         let sim = Sim::new(SimConfig::new(InOrder));
         let world = World::new(sim.clone(), self.fs.clone(), START_MS, 0, Vec::new());
         let cx = ToolCx {
+            parent: None,
             call: CallId {
                 number,
                 turn: number,

@@ -117,6 +117,7 @@ impl Case {
             for (i, about) in abouts.iter().enumerate() {
                 let number = i as u32 + 1;
                 let cx = ToolCx {
+                    parent: None,
                     call: CallId {
                         number,
                         turn: 1,
