@@ -4,7 +4,7 @@ use super::{Conversation, retry};
 use crate::model::{Model, ModelError, Request};
 use crate::pipeline::{Finished, outside_event};
 use crate::profile::{CutCall, PauseTurn, ResultOrder};
-use crate::schedule::{Asked, Batch, Done, DoneCall, result_event};
+use crate::schedule::{Asked, Batch, Done, DoneCall, Paid, result_event};
 use crate::sim::ActorId;
 use crate::trace::{self, Event, TraceBuilder};
 use crate::wire::{self, Block, Message, Response, StopReason, ToolDef, estimate_tools_tokens};
@@ -342,18 +342,17 @@ impl<'a> Agent<'a> {
             for (at_ms, event) in events {
                 self.trace.push(at_ms, event);
             }
-            let block = result_block(&paid.call, &paid.finished);
-            self.push(Event::Result(result_event(
-                &paid.call,
-                &paid.finished,
-                completed,
-            )));
+            let Paid { call, mut finished } = paid;
+            let content = finished.take_content();
+            let result = result_event(&call, &finished, &content, completed);
+            let block = Block::tool_result(call.id, content, result.is_error);
+            self.push(Event::Result(result));
             let Finished {
                 contexts: added,
                 stop_agent,
                 complaint,
                 ..
-            } = paid.finished;
+            } = finished;
             contexts.extend(added);
             self.complaints.extend(complaint);
             if let (None, Some(why)) = (&stop, stop_agent) {
@@ -468,12 +467,6 @@ impl<'a> Agent<'a> {
 const CUT: &str = "the response reached its token limit inside this call, so its input may be incomplete \
     and it did not run. Send it again, with less in it or in smaller parts";
 const DISCARDED: &str = "the response ended in a refusal, so this call did not run";
-
-/// The `tool_result` block of a call.
-fn result_block(call: &CallId, finished: &Finished) -> Block {
-    let outcome = &finished.outcome;
-    Block::tool_result(call.id.clone(), outcome.content.clone(), outcome.is_error())
-}
 
 /// What tells one tools block from another.
 fn hash_of(tools: &[ToolDef]) -> String {

@@ -79,12 +79,14 @@ impl Permissions {
                 Step::LookUp(Open::Classifier) => {
                     said.classifier = Some(match self.classifier.is_empty() {
                         true => Verdict::none("there is no classifier"),
-                        false => classifier::verdict(self, judged, about.shown()).await,
+                        // In a box, like everybody who is asked: otherwise the future of every
+                        // call has room for it.
+                        false => Box::pin(classifier::verdict(self, judged, about.shown())).await,
                     });
                 }
                 Step::AskUser(because) => {
                     let why = because.map(|layer| asks(&said, layer)).unwrap_or_default();
-                    let answered = user::ask(self, judged, &about, &why).await;
+                    let answered = Box::pin(user::ask(self, judged, &about, &why)).await;
                     asked.waited_ms += answered.prompt.as_ref().map_or(0, |p| p.waited_ms);
                     asked.prompts.extend(answered.prompt);
                     asked.updated_input = answered.updated_input;

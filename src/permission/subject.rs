@@ -48,17 +48,28 @@ impl About {
     /// Asks the tool, and looks up where its path leads: one operation a path. Paths of a
     /// command are only looked up where something depends on them.
     pub async fn of(judged: &Judged<'_>, rules: &RuleSet, edits_matter: bool) -> About {
-        let (cx, tool) = (judged.cx, judged.tool);
-        match tool.rule_subject(cx, judged.input) {
+        match judged.tool.rule_subject(judged.cx, judged.input) {
             RuleSubject::None => match judged.input.get("subagent_type") {
                 Some(serde_json::Value::String(kind)) if is_agent(judged) => {
                     About::Agent(kind.clone())
                 }
                 _ => About::None,
             },
+            RuleSubject::Url(url) => About::Url(url),
+            // In a box: otherwise the future of every call has room for it.
+            files => Box::pin(About::files(files, judged.cx, rules, edits_matter)).await,
+        }
+    }
+
+    async fn files(
+        subject: RuleSubject,
+        cx: &ToolCx,
+        rules: &RuleSet,
+        edits_matter: bool,
+    ) -> About {
+        match subject {
             RuleSubject::ReadPath(path) => About::Read(resolve(cx, path).await),
             RuleSubject::EditPath(path) => About::Edit(resolve(cx, path).await),
-            RuleSubject::Url(url) => About::Url(url),
             RuleSubject::Command(line) => {
                 let line = shell_syntax::analyze(&line);
                 let operands = match edits_matter || rules.restrict_paths() {
@@ -72,6 +83,7 @@ impl About {
                     line,
                 }
             }
+            RuleSubject::None | RuleSubject::Url(_) => About::None,
         }
     }
 

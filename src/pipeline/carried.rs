@@ -9,8 +9,17 @@ use std::sync::{Arc, Mutex};
 
 /// The events of one call, in the order in which they happened to it. Shared with the
 /// driver, so that a call which is cut off loses none.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct CallLog(Arc<Mutex<Vec<(u64, Event)>>>);
+
+/// Room for the events of a call that touches little, so that its log never grows.
+const EVENTS_OF_A_CALL: usize = 12;
+
+impl Default for CallLog {
+    fn default() -> CallLog {
+        CallLog(Arc::new(Mutex::new(Vec::with_capacity(EVENTS_OF_A_CALL))))
+    }
+}
 
 impl CallLog {
     /// Adds `event` at virtual time `at_ms`.
@@ -80,7 +89,7 @@ pub struct Carried {
     /// When the batch began.
     pub asked_ms: u64,
     /// What the call declared that it touches, once its input is known.
-    pub footprint: Option<Arc<Footprint>>,
+    pub footprint: Option<Footprint>,
     /// What hooks add for the model, each a text of its own.
     pub contexts: Vec<String>,
 }
@@ -129,7 +138,7 @@ impl Carried {
         }
         self.log.extend(events);
         let real = |path: &str| self.cx.world.world().fs().canonical(path).ok();
-        let breach = self.footprint.as_deref().and_then(|footprint| {
+        let breach = self.footprint.as_ref().and_then(|footprint| {
             touch::undeclared(footprint, &accesses, &self.cx.env.results_dir, &real, by)
         });
         if let Some(breach) = breach {
@@ -139,33 +148,28 @@ impl Carried {
 
     /// Lets every outside change happen that waits for this call to reach `step`.
     pub async fn reach(&self, step: Step) {
-        for applied in self
-            .cx
-            .world
-            .reach(&self.id.id, self.id.number, step, true)
-            .await
-        {
-            self.log.push(
-                applied.at_ms,
-                outside_event(applied, Some((&self.id, step))),
-            );
-        }
+        self.outside(step, true).await;
     }
 
     /// Lets happen what waits for this call to leave `step`: outside changes, and the
     /// interrupt, from which there is no return.
     pub async fn leave(&self, step: Step, desk: &Desk) {
-        for applied in self
-            .cx
-            .world
-            .reach(&self.id.id, self.id.number, step, false)
-            .await
-        {
+        self.outside(step, false).await;
+        desk.interrupt.after(&self.id, step).await;
+    }
+
+    async fn outside(&self, step: Step, before: bool) {
+        let world = &self.cx.world;
+        // Looked at first: in most runs there is nothing to wait for, at any step.
+        if !world.world().outside_waits_for_calls() {
+            return;
+        }
+        let (id, number) = (&self.id.id, self.id.number);
+        for applied in world.reach(id, number, step, before).await {
             self.log.push(
                 applied.at_ms,
                 outside_event(applied, Some((&self.id, step))),
             );
         }
-        desk.interrupt.after(&self.id, step).await;
     }
 }

@@ -62,7 +62,7 @@ impl HookDesk {
             return Ok(PreOutcome::default());
         }
         let facts = self.facts(HookEvent::PreToolUse, carried, input, desk);
-        let (runs, _) = self.run(carried, facts).await?;
+        let (runs, _) = Box::pin(self.run(carried, facts)).await?;
         Ok(combine_pre(&runs, self.cx.profile.hook_rewrite_winner))
     }
 
@@ -98,9 +98,9 @@ impl HookDesk {
             duration_ms: Some(carried.times.running_ms),
             ..self.facts(event, carried, input, desk)
         };
-        let (runs, written) = self.run(carried, facts).await?;
+        let (runs, written) = Box::pin(self.run(carried, facts)).await?;
         if self.cx.profile.formatter_hook_refreshes_state {
-            self.refresh(carried, edited, &written).await;
+            Box::pin(self.refresh(carried, edited, &written)).await;
         }
         Ok(combine_post(&runs, self.cx.profile.hook_rewrite_winner))
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// A call that has run, well or not.
 pub struct Executed {
-    pub(super) carried: Carried,
+    pub(super) carried: Box<Carried>,
     pub(super) entry: Arc<Entry>,
     pub(super) input: Value,
     pub(super) outcome: Outcome,

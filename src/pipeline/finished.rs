@@ -1,8 +1,9 @@
 //! The end of a call.
 
 use super::{Carried, Times};
-use crate::tools::Outcome;
+use crate::tools::{Outcome, ResultContent};
 use crate::trace::Verdict;
+use crate::wire::Content;
 use crate::words::{Class, Step};
 
 /// How a call ended, whichever step it was in.
@@ -43,8 +44,19 @@ impl Finished {
         }
     }
 
+    /// Takes the content out, as it goes to the model.
+    pub fn take_content(&mut self) -> Content {
+        let taken = ResultContent::Text(String::new());
+        std::mem::replace(&mut self.outcome.content, taken).into()
+    }
+
     /// Stops a call in `step`, begun at `began_ms`, and logs why.
-    pub(super) fn stop(carried: Carried, step: Step, outcome: Outcome, began_ms: u64) -> Stopped {
+    pub(super) fn stop(
+        carried: Box<Carried>,
+        step: Step,
+        outcome: Outcome,
+        began_ms: u64,
+    ) -> Stopped {
         let detail = first_line(&outcome.text());
         carried.step(
             step,
@@ -54,14 +66,17 @@ impl Finished {
             began_ms,
             0,
         );
+        let Carried {
+            times, contexts, ..
+        } = *carried;
         Box::new(Finished {
             complaint: outcome.complaint.clone(),
             outcome,
             step,
             full_chars: 0,
             saved_to: None,
-            times: carried.times,
-            contexts: carried.contexts,
+            times,
+            contexts,
             stop_agent: None,
         })
     }

@@ -7,25 +7,28 @@ use std::sync::Arc;
 
 /// A call as the model asked for it.
 pub struct Requested {
-    carried: Carried,
+    carried: Box<Carried>,
 }
 
 /// A call whose tool is known.
 pub struct Found {
-    pub(super) carried: Carried,
+    pub(super) carried: Box<Carried>,
     pub(super) entry: Arc<Entry>,
     _made_here: (),
 }
 
 impl Requested {
     pub fn new(carried: Carried) -> Requested {
-        Requested { carried }
+        // It is handed from step to step: in a box, that copies nothing.
+        Requested {
+            carried: Box::new(carried),
+        }
     }
 }
 
 impl Found {
     /// The same call with another input, back before step 2.
-    pub(super) fn rewritten(carried: Carried, entry: Arc<Entry>) -> Found {
+    pub(super) fn rewritten(carried: Box<Carried>, entry: Arc<Entry>) -> Found {
         Found {
             carried,
             entry,

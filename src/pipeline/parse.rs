@@ -11,7 +11,7 @@ const QUOTED_BYTES: usize = 200;
 
 /// A call whose input fits its tool's schema.
 pub struct Parsed {
-    pub(super) carried: Carried,
+    pub(super) carried: Box<Carried>,
     pub(super) entry: Arc<Entry>,
     pub(super) input: Value,
     /// Remarks that the outcome will bear.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// A call that every pre-hook has seen.
 pub struct Hooked {
-    pub(super) carried: Carried,
+    pub(super) carried: Box<Carried>,
     pub(super) entry: Arc<Entry>,
     pub(super) input: Value,
     pub(super) flags: Vec<Flag>,
@@ -68,7 +68,7 @@ pub async fn step(valid: Valid, desk: &Desk) -> Result<Hooked, Stopped> {
         valid
             .carried
             .step(Step::PreHook, Verdict::Rewrite, None, detail, began, 0);
-        valid = validate::again(valid, &input, desk).await?;
+        valid = Box::pin(validate::again(valid, &input, desk)).await?;
     }
     if !rewritten {
         valid.carried.passed(Step::PreHook, began, 0);

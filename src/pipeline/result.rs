@@ -28,9 +28,11 @@ struct Limit {
 pub async fn keep(outcome: Outcome, tool: &dyn Tool, cx: &ToolCx) -> Kept {
     let profile = &cx.env.profile;
     let unit = profile.char_unit;
-    let text = outcome.text();
-    let full_chars = units::count(unit, &text);
-    if let Some(cut) = failed_shell(&outcome, tool, profile, &text, full_chars) {
+    let full_chars = match &outcome.content {
+        ResultContent::Text(text) => units::count(unit, text),
+        ResultContent::Blocks(_) => units::count(unit, &outcome.text()),
+    };
+    if let Some(cut) = failed_shell(&outcome, tool, profile, full_chars) {
         return Kept {
             outcome: cut,
             full_chars,
@@ -47,8 +49,9 @@ pub async fn keep(outcome: Outcome, tool: &dyn Tool, cx: &ToolCx) -> Kept {
             };
         }
     };
+    let text = outcome.text();
     match limit.action {
-        OverLimit::Save => save(outcome, text, full_chars, limit.chars, cx).await,
+        OverLimit::Save => Box::pin(save(outcome, text, full_chars, limit.chars, cx)).await,
         OverLimit::Cut => {
             let half = limit.chars / 2;
             let cut = ends(profile, &text, full_chars, half, limit.chars - half);
@@ -104,7 +107,6 @@ fn failed_shell(
     outcome: &Outcome,
     tool: &dyn Tool,
     profile: &Profile,
-    text: &str,
     full_chars: u64,
 ) -> Option<Outcome> {
     let (head, tail) = (FailedShellOutput::HEAD_CHARS, FailedShellOutput::TAIL_CHARS);
@@ -113,7 +115,7 @@ fn failed_shell(
         && outcome.is_error()
         && full_chars > head + tail;
     applies.then(|| {
-        let cut = ends(profile, text, full_chars, head, tail);
+        let cut = ends(profile, &outcome.text(), full_chars, head, tail);
         with_text(outcome.clone(), cut).with_flag(Flag::Truncated)
     })
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// A call whose input its tool accepts.
 pub struct Valid {
-    pub(super) carried: Carried,
+    pub(super) carried: Box<Carried>,
     pub(super) entry: Arc<Entry>,
     pub(super) input: Value,
     pub(super) flags: Vec<Flag>,
@@ -18,7 +18,7 @@ pub struct Valid {
 impl Valid {
     /// A call that has been valid and is about to be checked again.
     pub(super) fn back(
-        carried: Carried,
+        carried: Box<Carried>,
         entry: Arc<Entry>,
         input: Value,
         flags: Vec<Flag>,
@@ -42,7 +42,7 @@ pub async fn step(parsed: Parsed, desk: &Desk) -> Result<Valid, Stopped> {
         flags,
         ..
     } = parsed;
-    carried.footprint = Some(entry.tool().footprint(&carried.cx, &input).into());
+    carried.footprint = Some(entry.tool().footprint(&carried.cx, &input));
     carried.reach(Step::Validate).await;
     let began = carried.now_ms();
     if let Err(refusal) = entry.tool().validate_input(&input, &carried.cx).await {

@@ -30,7 +30,7 @@ pub(super) fn finish(
 /// By tool: calls, errors by class, time spent running.
 fn stats<'a>(events: impl Iterator<Item = &'a Event>) -> BTreeMap<String, ToolStats> {
     let mut tools: BTreeMap<Arc<str>, Arc<str>> = BTreeMap::new();
-    let mut stats: BTreeMap<String, (ToolStats, Vec<u64>)> = BTreeMap::new();
+    let mut stats: BTreeMap<Arc<str>, (ToolStats, Vec<u64>)> = BTreeMap::new();
     for event in events {
         match event {
             Event::Call(call) => {
@@ -40,7 +40,7 @@ fn stats<'a>(events: impl Iterator<Item = &'a Event>) -> BTreeMap<String, ToolSt
                 let Some(tool) = tools.remove(&result.call) else {
                     continue;
                 };
-                let (stats, times) = stats.entry(tool.to_string()).or_default();
+                let (stats, times) = stats.entry(tool).or_default();
                 stats.calls += 1;
                 if result.is_error {
                     *stats.errors.entry(result.class).or_default() += 1;
@@ -50,9 +50,9 @@ fn stats<'a>(events: impl Iterator<Item = &'a Event>) -> BTreeMap<String, ToolSt
             _ => {}
         }
     }
-    let with_times = |(tool, (mut stats, times)): (String, (ToolStats, Vec<u64>))| {
+    let with_times = |(tool, (mut stats, times)): (Arc<str>, (ToolStats, Vec<u64>))| {
         stats.run_ms = run_ms(times);
-        (tool, stats)
+        (tool.to_string(), stats)
     };
     stats.into_iter().map(with_times).collect()
 }

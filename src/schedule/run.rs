@@ -6,7 +6,7 @@ use crate::pipeline::{
     CallLog, Carried, Desk, Finished, Parsed, Requested, Times, Turnstile, perform, prepare,
 };
 use crate::profile::SiblingFailure;
-use crate::sim::{ActorId, Died, Joined};
+use crate::sim::{ActorId, Died, Group};
 use crate::tools::ToolCx;
 use crate::trace::{self, Event};
 use crate::wire::{self, Content, Message, ToolUse};
@@ -14,11 +14,9 @@ use crate::words::{CallId, Class, Lane, Policy, Step};
 use crate::world::World;
 use serde_json::value::RawValue;
 use std::collections::VecDeque;
-use std::future::{Future, poll_fn};
-use std::pin::Pin;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::task::Poll;
 
 /// How batches are driven.
 pub struct Batch {
@@ -59,6 +57,9 @@ pub struct Done {
     pub calls: Vec<DoneCall>,
     pub interrupted: bool,
 }
+
+/// The calls in flight, by their places: what became of each, and its rank.
+type InFlight = Group<(Finished, u32)>;
 
 /// A place in the batch: the promise, and what is known of its fulfilment.
 struct Seat {
@@ -204,23 +205,24 @@ impl Batch {
             .max_concurrency
             .map_or(usize::MAX, |cap| cap.max(1) as usize);
         let mut waiting: VecDeque<usize> = wave.iter().copied().collect();
-        let mut live: Vec<(usize, Joined<(Finished, u32)>)> = Vec::new();
+        let mut live = Group::new();
+        let interrupt = self.desk.interrupt.clone();
+        let mut raised = pin!(interrupt.raised());
         loop {
-            while live.len() < cap
+            while live.live().len() < cap
                 && let Some(place) = waiting.pop_front()
             {
                 if let Some(parsed) = seats[place].parsed.take() {
-                    live.push((place, self.start(parsed, turnstile)));
+                    self.start(parsed, turnstile, &mut live);
                 }
             }
-            if live.is_empty() {
+            if live.live().len() == 0 {
                 return false;
             }
-            let interrupt = self.desk.interrupt.clone();
             let ended = tokio::select! {
                 biased;
-                ended = first_ended(&mut live) => Some(ended),
-                () = interrupt.raised() => None,
+                ended = live.next() => Some(ended),
+                () = &mut raised => None,
             };
             let Some((place, ended)) = ended else {
                 self.cancel(&live, seats);
@@ -239,23 +241,23 @@ impl Batch {
     }
 
     /// Starts a call as an actor of its own.
-    fn start(&self, mut parsed: Parsed, turnstile: &Arc<Turnstile>) -> Joined<(Finished, u32)> {
+    fn start(&self, mut parsed: Parsed, turnstile: &Arc<Turnstile>, live: &mut InFlight) {
         parsed.got_slot(self.world.sim().now_ms());
         let desk = self.desk.clone();
         let completions = self.completions.clone();
         let (number, place) = (parsed.carried().id.number, parsed.carried().place);
         let turnstile = turnstile.clone();
-        self.world.sim().spawn(ActorId::call(number), async move {
+        live.spawn(self.world.sim(), ActorId::call(number), place, async move {
             let finished = perform(parsed, &desk).await;
             turnstile.pass(place);
             (finished, completions.fetch_add(1, Ordering::Relaxed) + 1)
-        })
+        });
     }
 
     /// Stops what is in flight. An operation that was announced is never granted.
-    fn cancel(&self, live: &[(usize, Joined<(Finished, u32)>)], seats: &[Seat]) {
-        for (place, _) in live {
-            if let Some(owed) = &seats[*place].owed {
+    fn cancel(&self, live: &InFlight, seats: &[Seat]) {
+        for place in live.live() {
+            if let Some(owed) = &seats[place].owed {
                 self.world.sim().cancel(ActorId::call(owed.call().number));
                 self.desk.hooks.cancel(&self.world, owed.call().number);
             }
@@ -298,11 +300,12 @@ impl Batch {
 
     /// The events of a call that the agent does not keep, because its message is not kept.
     pub fn discarded(&self, id: &CallId, tool_use: &ToolUse, text: &str) -> Vec<Event> {
-        let finished = Finished::cut_off(Step::Lookup, Class::CutCall, text, Times::default());
+        let mut finished = Finished::cut_off(Step::Lookup, Class::CutCall, text, Times::default());
+        let content = finished.take_content();
         vec![
             Event::Call(call_event(id, tool_use)),
             Event::Step(cut_event(id.id.clone(), Step::Lookup, Class::CutCall)),
-            Event::Result(result_event(id, &finished, self.rank())),
+            Event::Result(result_event(id, &finished, &content, self.rank())),
         ]
     }
 
@@ -345,20 +348,6 @@ impl Seat {
     }
 }
 
-/// The first of the live calls to end, taken out of them; the earliest place if several have.
-async fn first_ended<T>(live: &mut Vec<(usize, Joined<T>)>) -> (usize, Result<T, Died>) {
-    poll_fn(|cx| {
-        for at in 0..live.len() {
-            if let Poll::Ready(ended) = Pin::new(&mut live[at].1).poll(cx) {
-                let (place, _) = live.remove(at);
-                return Poll::Ready((place, ended));
-            }
-        }
-        Poll::Pending
-    })
-    .await
-}
-
 fn call_event(id: &CallId, tool_use: &ToolUse) -> trace::Call {
     let input = match serde_json::from_str::<&RawValue>(&tool_use.input) {
         Ok(raw) => raw.to_owned().into(),
@@ -385,14 +374,19 @@ fn cut_event(call: Arc<str>, step: Step, class: Class) -> trace::StepEvent {
     }
 }
 
-/// The last event of a call.
-pub fn result_event(call: &CallId, finished: &Finished, completed: u32) -> trace::CallResult {
+/// The last event of a call, whose result has `content`.
+pub fn result_event(
+    call: &CallId,
+    finished: &Finished,
+    content: &Content,
+    completed: u32,
+) -> trace::CallResult {
     trace::CallResult {
         call: call.id.clone(),
         class: finished.outcome.class,
         flags: finished.outcome.flags.clone(),
         is_error: finished.outcome.is_error(),
-        content: Content::from(finished.outcome.content.clone()).to_raw(),
+        content: content.to_raw(),
         full_chars: finished.full_chars,
         saved_to: finished.saved_to.clone(),
         completed,

@@ -2,11 +2,12 @@
 
 use super::clock::NEVER_MS;
 use super::driver::Driver;
-use super::joined::{Died, Joined, Slot};
+use super::joined::{Died, Joined, Slot, Take};
 use super::pending::{Granting, Sleeping};
 use super::ready::{Ready, waker_of};
 use super::state::{Live, State, Task, bury};
 use super::{ActorId, Op, Schedule, Strategy};
+use futures_util::FutureExt;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -195,24 +196,30 @@ impl Sim {
         future: impl Future<Output = T> + Send + 'static,
     ) -> Joined<T> {
         let slot = Slot::new();
-        let joined = Joined::new(slot.clone());
+        self.spawn_for(id, future, slot.clone());
+        Joined::new(slot)
+    }
+
+    /// Starts an actor that leaves its value in `place`.
+    pub(super) fn spawn_for<T: Send + 'static>(
+        &self,
+        id: ActorId,
+        future: impl Future<Output = T> + Send + 'static,
+        place: Arc<impl Take<T> + 'static>,
+    ) {
         let mut state = self.lock();
         if state.ended {
             drop(state);
-            slot.fill(Err(Died::Cancelled));
-            return joined;
+            return place.fill(Err(Died::Cancelled));
         }
         if id == ActorId::AGENT || state.actors.contains_key(&id) {
             drop(state);
-            slot.fill(Err(Died::Panicked(format!("an actor {id} already lives"))));
-            return joined;
+            return place.fill(Err(Died::Panicked(format!("an actor {id} already lives"))));
         }
-        let end = slot.clone();
+        let end = place.clone();
         let task = Task {
-            future: Box::pin(async move {
-                let value = future.await;
-                slot.fill(Ok(value));
-            }),
+            // Not an `async` block, which would hold the future twice.
+            future: Box::pin(future.map(move |value| place.fill(Ok(value)))),
             waker: self.waker(id),
             end,
         };
@@ -223,7 +230,6 @@ impl Sim {
         state.actors.insert(id, live);
         drop(state);
         self.0.ready.insert(id);
-        joined
     }
 
     /// Drops an actor's future; a pending operation of it is never granted. One that is

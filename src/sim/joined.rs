@@ -48,10 +48,10 @@ impl<T> Slot<T> {
     fn lock(&self) -> MutexGuard<'_, Inner<T>> {
         self.inner.lock().unwrap_or_else(|e| e.into_inner())
     }
+}
 
-    /// Leaves the value and wakes the one who waits. A value is left once: a later
-    /// one is dropped.
-    pub fn fill(&self, value: Result<T, Died>) {
+impl<T: Send> Take<T> for Slot<T> {
+    fn fill(&self, value: Result<T, Died>) {
         let waiting = {
             let mut inner = self.lock();
             if inner.value.is_some() || inner.taken {
@@ -66,10 +66,17 @@ impl<T> Slot<T> {
     }
 }
 
-/// A slot whose type of value does not matter.
+/// A place for a value whose type does not matter.
 pub(super) trait End: Send + Sync {
     /// Says that there will be no value; `false` if nobody can hear it.
     fn died(self: Arc<Self>, why: Died) -> bool;
+}
+
+/// Where an actor leaves its value.
+pub(super) trait Take<T>: End {
+    /// Leaves the value and wakes the one who waits. A value is left once: a later
+    /// one is dropped.
+    fn fill(&self, value: Result<T, Died>);
 }
 
 impl<T: Send> End for Slot<T> {

@@ -13,6 +13,7 @@
 mod clock;
 mod driver;
 mod executor;
+mod group;
 mod joined;
 mod op;
 mod pending;
@@ -23,6 +24,7 @@ mod state;
 mod strategy;
 
 pub use executor::{Sim, SimConfig, SimError};
+pub use group::Group;
 pub use joined::{Died, Joined};
 pub use op::{ActorId, ActorKind, Op, OpKind, Resource};
 pub use pending::{Granting, Sleeping};

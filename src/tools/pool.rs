@@ -230,11 +230,14 @@ impl Entry {
 
     /// Holds an input against the schema, every complaint at once.
     pub fn check(&self, input: Value, profile: &Profile) -> Result<Checked, Complaints> {
+        if self.validator.is_valid(&input) {
+            let coerced = false;
+            return Ok(Checked { input, coerced });
+        }
         let mut input = input;
         let schema = self.tool.input_schema();
-        let coerced = profile.numeric_strings == NumericStrings::Coerce
-            && !self.validator.is_valid(&input)
-            && coerce::coerce(schema, &mut input);
+        let coerced =
+            profile.numeric_strings == NumericStrings::Coerce && coerce::coerce(schema, &mut input);
         match schema::check(self.name(), &self.validator, schema, &input) {
             Some(complaints) => Err(complaints),
             None => Ok(Checked { input, coerced }),

@@ -43,11 +43,7 @@ impl<'a> Pen<'a> {
 
     /// A text in quotes.
     pub fn text(&mut self, text: &str) {
-        // Without a way out of the loop it is done many bytes at a time.
-        let odd = text.bytes().fold(false, |odd, byte| {
-            odd | (byte < 0x20) | (byte == b'"') | (byte == b'\\')
-        });
-        if odd {
+        if !is_plain(text.as_bytes()) {
             return self.serde(text);
         }
         self.long |= text.len() > INLINE_MAX_BYTES || text.starts_with("blob:");
@@ -55,6 +51,10 @@ impl<'a> Pen<'a> {
     }
 
     pub fn number(&mut self, number: u64) {
+        // Nearly every number of a trace is a small one.
+        if number < 10 {
+            return self.out.push(b'0' + number as u8);
+        }
         let mut digits = [0; 20];
         let mut at = digits.len();
         let mut left = number;
@@ -304,6 +304,28 @@ impl<'a> Pen<'a> {
     }
 }
 
+/// Whether a text needs no escapes in JSON.
+fn is_plain(text: &[u8]) -> bool {
+    let (words, rest) = text.as_chunks::<8>();
+    let mut last = [b' '; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    let odd = |word: &[u8; 8]| odd_bytes(u64::from_le_bytes(*word));
+    words.iter().fold(odd(&last), |all, word| all | odd(word)) == 0
+}
+
+/// Not 0 if any of eight bytes is below a space, a quote or a backslash. It looks at all
+/// of them at once: texts are short, and a loop over their bytes took as long as all
+/// else that writing does.
+fn odd_bytes(word: u64) -> u64 {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
+    // The high bit of a byte becomes set where `word` has a byte below `least` (at most
+    // 0x80), and perhaps in bytes after such a one.
+    let below = |word: u64, least: u8| word.wrapping_sub(ONES * u64::from(least)) & !word;
+    let is = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
+    (below(word, b' ') | is(b'"') | is(b'\\')) & HIGH
+}
+
 /// A decision as an object of its own.
 pub(super) fn write_decision(decision: &Decision, out: &mut Vec<u8>) {
     let mut pen = Pen::new(out);
@@ -324,4 +346,23 @@ pub(super) fn write_outcome(result: &CallResult, out: &mut Vec<u8>) {
     // Here even its line ends count.
     pen.put(result.content.get());
     pen.put("}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_that_json_escapes_is_seen_wherever_it_stands() {
+        for length in 0..20 {
+            for at in 0..length {
+                for byte in 0..=u8::MAX {
+                    let mut text = vec![b'a'; length];
+                    text[at] = byte;
+                    let escaped = byte < b' ' || byte == b'"' || byte == b'\\';
+                    assert_eq!(is_plain(&text), !escaped, "{byte} at {at} of {length}");
+                }
+            }
+        }
+    }
 }

@@ -15,8 +15,10 @@ use std::sync::{Arc, OnceLock};
 #[derive(Clone)]
 pub struct Block(Arc<Inner>);
 
+/// At least one of the two is there from the beginning, and the other is made of it
+/// when it is first asked for.
 struct Inner {
-    raw: Arc<RawValue>,
+    raw: OnceLock<Arc<RawValue>>,
     read: OnceLock<Reading>,
 }
 
@@ -24,24 +26,22 @@ impl Block {
     /// Takes a block as it came, byte for byte. It need not make sense.
     pub fn from_raw(raw: Arc<RawValue>) -> Block {
         Block(Arc::new(Inner {
-            raw,
+            raw: raw.into(),
             read: OnceLock::new(),
         }))
     }
 
-    /// Makes a text block.
+    /// Makes a text block. Its bytes are made when they are first asked for: of the text
+    /// of a result, they never are.
     pub fn text(text: impl Into<Arc<str>>) -> Block {
-        #[derive(Serialize)]
-        struct Out<'a> {
-            r#type: &'static str,
-            text: &'a str,
-        }
-        let text = text.into();
-        let raw = raw::of(&Out {
-            r#type: "text",
-            text: &text,
-        });
-        Block::made(raw, BlockKind::Text(text))
+        let reading = Reading {
+            kind: BlockKind::Text(text.into()),
+            cache: None,
+        };
+        Block(Arc::new(Inner {
+            raw: OnceLock::new(),
+            read: reading.into(),
+        }))
     }
 
     /// Makes a text block of a JSON string, whose bytes it keeps.
@@ -144,15 +144,38 @@ impl Block {
     }
 
     fn made(raw: Arc<RawValue>, kind: BlockKind) -> Block {
-        let read = OnceLock::new();
-        // Nothing can have been set before.
-        let _ = read.set(Reading { kind, cache: None });
-        Block(Arc::new(Inner { raw, read }))
+        Block(Arc::new(Inner {
+            raw: raw.into(),
+            read: Reading { kind, cache: None }.into(),
+        }))
     }
 
     /// The block's bytes.
     pub fn raw(&self) -> &Arc<RawValue> {
-        &self.0.raw
+        #[derive(Serialize)]
+        struct Text<'a> {
+            r#type: &'static str,
+            text: &'a str,
+        }
+        self.0.raw.get_or_init(|| match &self.0.read.get() {
+            Some(Reading {
+                kind: BlockKind::Text(text),
+                ..
+            }) => raw::of(&Text {
+                r#type: "text",
+                text,
+            }),
+            // Only of a text are the bytes not there from the beginning.
+            _ => raw::null(),
+        })
+    }
+
+    /// The text, if it is all there is: the block has never been bytes.
+    pub(super) fn only_text(&self) -> Option<&str> {
+        match self.0.raw.get() {
+            None => self.as_text(),
+            Some(_) => None,
+        }
     }
 
     /// What the block is.
@@ -193,14 +216,14 @@ impl Block {
     }
 
     fn reading(&self) -> &Reading {
-        self.0.read.get_or_init(|| Reading::of(&self.0.raw))
+        self.0.read.get_or_init(|| Reading::of(self.raw()))
     }
 }
 
 impl PartialEq for Block {
     /// Whether the bytes are the same.
     fn eq(&self, other: &Block) -> bool {
-        raw::same(&self.0.raw, &other.0.raw)
+        raw::same(self.raw(), other.raw())
     }
 }
 
@@ -208,13 +231,13 @@ impl Eq for Block {}
 
 impl fmt::Debug for Block {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0.raw.get())
+        f.write_str(self.raw().get())
     }
 }
 
 impl Serialize for Block {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.raw.serialize(serializer)
+        self.raw().serialize(serializer)
     }
 }
 

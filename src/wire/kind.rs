@@ -244,11 +244,11 @@ impl Reading {
                 cache: None,
             };
         };
-        let type_name = optional(known.kind).unwrap_or_else(|| Arc::from(""));
+        let type_name = known.kind.and_then(raw::text).unwrap_or_default();
         let kind = known
             .read(&type_name)
             .unwrap_or_else(|field| BlockKind::Malformed {
-                kind: type_name,
+                kind: Arc::from(type_name),
                 field,
             });
         Reading {
@@ -259,7 +259,7 @@ impl Reading {
 }
 
 fn optional(raw: Option<&RawValue>) -> Option<Arc<str>> {
-    raw.and_then(raw::string).map(Arc::from)
+    raw.and_then(raw::text).map(Arc::from)
 }
 
 fn required(raw: Option<&RawValue>, field: &'static str) -> Result<Arc<str>, &'static str> {

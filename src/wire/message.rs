@@ -55,7 +55,10 @@ impl Content {
 
     /// The content as JSON: a string or an array of blocks.
     pub fn to_raw(&self) -> Arc<RawValue> {
-        self.as_string().unwrap_or_else(|| raw::of(&self.blocks))
+        match self.as_string() {
+            Some(string) => raw::of(&string),
+            None => raw::of(&self.blocks),
+        }
     }
 
     /// Whether it is written as a string.
@@ -73,18 +76,37 @@ impl Content {
         self.blocks.push(block);
     }
 
-    fn as_string(&self) -> Option<Arc<RawValue>> {
+    /// What it is written as, if that is a string.
+    fn as_string(&self) -> Option<AsString<'_>> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct OnlyText<'a> {
+            #[serde(borrow, rename = "type")]
+            _type: &'a RawValue,
+            #[serde(borrow)]
+            text: &'a RawValue,
+        }
         let [block] = self.blocks.as_slice() else {
             return None;
         };
         if !self.string || !matches!(block.kind(), BlockKind::Text(_)) {
             return None;
         }
-        let mut fields = Fields::of(block.raw())?;
-        let text = fields.take("text")?;
-        fields.take("type");
-        fields.is_empty().then_some(text)
+        if let Some(text) = block.only_text() {
+            return Some(AsString::Text(text));
+        }
+        let only: OnlyText<'_> = serde_json::from_str(block.raw().get()).ok()?;
+        Some(AsString::Json(only.text))
     }
+}
+
+/// A content that is written as a string.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum AsString<'a> {
+    Text(&'a str),
+    /// The bytes it came in.
+    Json(&'a RawValue),
 }
 
 impl Deref for Content {

@@ -45,16 +45,20 @@ pub fn is_null(raw: &RawValue) -> bool {
 
 /// Reads a JSON string; each lone surrogate becomes one U+FFFD. `None` if it is no string.
 pub fn string(raw: &RawValue) -> Option<String> {
-    let text = raw.get();
+    text(raw).map(Cow::into_owned)
+}
+
+/// Reads a JSON string as [`string`] does, borrowed if nothing in it is escaped.
+pub fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
     let body = string_body(raw)?;
-    if !body.contains('\\') {
-        return Some(body.to_owned());
+    if memchr::memchr(b'\\', body.as_bytes()).is_none() {
+        return Some(Cow::Borrowed(body));
     }
-    if let Ok(plain) = serde_json::from_str::<String>(text) {
-        return Some(plain);
+    if let Ok(plain) = serde_json::from_str::<String>(raw.get()) {
+        return Some(Cow::Owned(plain));
     }
-    let bytes: Wtf8 = serde_json::from_str(text).ok()?;
-    Some(bytes.into_lossy())
+    let bytes: Wtf8 = serde_json::from_str(raw.get()).ok()?;
+    Some(Cow::Owned(bytes.into_lossy()))
 }
 
 /// The text between the quotes of a JSON string, still escaped; `None` if it is no string.

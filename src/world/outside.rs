@@ -131,6 +131,8 @@ pub struct Applied {
 /// those that no call waits for.
 pub(super) struct Board {
     all: Vec<OutsideChange>,
+    /// Whether any of them waits for what a call does.
+    waits_for_calls: bool,
     state: Mutex<State>,
 }
 
@@ -154,7 +156,14 @@ impl Board {
             progress: vec![Progress::default(); all.len()],
             records: Vec::new(),
         };
+        let waits = |change: &OutsideChange| {
+            matches!(
+                change.trigger,
+                Trigger::Before { .. } | Trigger::After { .. }
+            )
+        };
         Board {
+            waits_for_calls: all.iter().any(waits),
             all,
             state: Mutex::new(state),
         }
@@ -310,6 +319,11 @@ impl Actor {
 }
 
 impl World {
+    /// Whether any outside change waits for a call to enter or to leave a step.
+    pub fn outside_waits_for_calls(&self) -> bool {
+        self.inner.outside.waits_for_calls
+    }
+
     /// Starts an actor for each outside change that has a time, or none. Must be
     /// called once, when the run begins.
     ///

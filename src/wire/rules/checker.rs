@@ -19,12 +19,10 @@ pub struct Checker {
     turn: Turn,
     /// Ids of all calls so far.
     ids: BTreeSet<Arc<str>>,
-    /// Ids of the calls of the last assistant turn without a result yet.
-    pending: BTreeSet<Arc<str>>,
+    /// The calls of the last assistant turn.
+    asked: Asked,
     /// The last message with calls.
     asked_at: usize,
-    /// Ids that the current user turn answered.
-    answered: BTreeSet<Arc<str>>,
     /// The current user turn holds something that is no result.
     other_content: bool,
     /// The vendor's calls so far, and those without a result yet with their paths.
@@ -50,6 +48,67 @@ enum Turn {
     Nobody,
     User,
     Assistant,
+}
+
+/// The calls of one assistant turn, in their order, and which have a result.
+///
+/// Results mostly come in the order of the calls, so the next one is looked for first;
+/// only if one comes elsewhere are all of them sorted.
+#[derive(Debug, Clone, Default)]
+struct Asked {
+    calls: Vec<(Arc<str>, bool)>,
+    /// The call after the one that was answered last.
+    next: usize,
+    /// The calls by id, once one was looked for.
+    places: BTreeMap<Arc<str>, usize>,
+}
+
+/// What a result is to the calls of the turn before.
+enum Answer {
+    First,
+    Again,
+    Unasked,
+}
+
+impl Asked {
+    /// Adds a call; `is_new` if its id is not that of an earlier one.
+    fn add(&mut self, id: &Arc<str>, is_new: bool) {
+        if is_new || self.calls.iter().all(|(asked, _)| asked != id) {
+            self.calls.push((id.clone(), false));
+        }
+    }
+
+    fn answer(&mut self, id: &Arc<str>) -> Answer {
+        let Some(place) = self.place(id) else {
+            return Answer::Unasked;
+        };
+        self.next = place + 1;
+        match std::mem::replace(&mut self.calls[place].1, true) {
+            false => Answer::First,
+            true => Answer::Again,
+        }
+    }
+
+    fn place(&mut self, id: &Arc<str>) -> Option<usize> {
+        if self
+            .calls
+            .get(self.next)
+            .is_some_and(|(next, _)| next == id)
+        {
+            return Some(self.next);
+        }
+        if self.places.len() < self.calls.len() {
+            let places = self.calls.iter().enumerate();
+            self.places = places.map(|(at, (id, _))| (id.clone(), at)).collect();
+        }
+        self.places.get(id).copied()
+    }
+
+    /// The ids of the calls without a result, sorted.
+    fn unanswered(&self) -> BTreeSet<&str> {
+        let open = self.calls.iter().filter(|(_, answered)| !answered);
+        open.map(|(id, _)| &**id).collect()
+    }
 }
 
 impl Checker {
@@ -92,9 +151,7 @@ impl Checker {
         if self.count == 0 {
             say::first_is_user(&mut out, "messages");
         }
-        if !self.pending.is_empty() {
-            say::unanswered(&mut out, self.asked_at, self.pending.iter().map(|id| &**id));
-        }
+        self.say_unanswered(&mut out);
         if self.ends_with_space {
             say::trailing_space(&mut out, self.count.saturating_sub(1));
         }
@@ -146,19 +203,18 @@ impl Checker {
     fn take_assistant(&mut self, n: usize, message: &Message, out: &mut Findings) {
         if self.turn != Turn::Assistant {
             self.turn = Turn::Assistant;
-            if !self.pending.is_empty() {
-                say::unanswered(out, self.asked_at, self.pending.iter().map(|id| &**id));
-                self.pending.clear();
-            }
+            self.say_unanswered(out);
+            self.asked = Asked::default();
         }
         for (m, block) in message.content.iter().enumerate() {
             let path = || format!("messages.{n}.content.{m}");
             match block.kind() {
                 BlockKind::ToolUse(call) => {
-                    if !self.ids.insert(call.id.clone()) {
+                    let is_new = self.ids.insert(call.id.clone());
+                    if !is_new {
                         say::duplicate_id(out, &path(), &call.id);
                     }
-                    self.pending.insert(call.id.clone());
+                    self.asked.add(&call.id, is_new);
                     self.asked_at = n;
                 }
                 BlockKind::ServerToolUse(call) | BlockKind::McpToolUse(call) => {
@@ -180,7 +236,6 @@ impl Checker {
     fn take_user(&mut self, n: usize, message: &Message, out: &mut Findings) {
         if self.turn != Turn::User {
             self.turn = Turn::User;
-            self.answered.clear();
             self.other_content = false;
         }
         for (m, block) in message.content.iter().enumerate() {
@@ -193,16 +248,20 @@ impl Checker {
             };
             let id = &result.tool_use_id;
             let path = || format!("messages.{n}.content.{m}");
-            if self.answered.contains(id) {
-                say::duplicate_result(out, &path(), id);
-            } else if self.pending.remove(id) {
-                self.answered.insert(id.clone());
-                if self.other_content {
-                    say::results_first(out, &path(), id);
-                }
-            } else {
-                say::orphan(out, &path(), id);
+            match self.asked.answer(id) {
+                Answer::First if self.other_content => say::results_first(out, &path(), id),
+                Answer::First => {}
+                Answer::Again => say::duplicate_result(out, &path(), id),
+                Answer::Unasked => say::orphan(out, &path(), id),
             }
+        }
+    }
+
+    /// Complains if a call of the last assistant turn has no result.
+    fn say_unanswered(&self, out: &mut Findings) {
+        let ids = self.asked.unanswered();
+        if !ids.is_empty() {
+            say::unanswered(out, self.asked_at, ids);
         }
     }
 

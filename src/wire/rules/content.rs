@@ -6,6 +6,9 @@ use crate::wire::kind::{BlockKind, ToolResult, ToolUse, Ttl};
 use crate::wire::message::{Message, Role};
 use crate::wire::raw;
 
+/// Gives the path of what is checked.
+type Path<'a> = &'a dyn Fn() -> String;
+
 /// Checks message `n` by itself.
 pub(super) fn check(n: usize, message: &Message, out: &mut Findings) {
     // That is a complaint of its own.
@@ -17,12 +20,13 @@ pub(super) fn check(n: usize, message: &Message, out: &mut Findings) {
     let is_blank = |block: &Block| block.as_text().is_some_and(|text| text.trim().is_empty());
     let blank_may = message.role == Role::Assistant && !message.content.iter().all(is_blank);
     for (m, block) in message.content.iter().enumerate() {
-        let path = format!("messages.{n}.content.{m}");
-        check_role(message.role, block, &path, out);
+        // Worked out only for a complaint, and there is hardly ever one.
+        let path: Path<'_> = &|| format!("messages.{n}.content.{m}");
+        check_role(message.role, block, path, out);
         if let Some(text) = block.as_text() {
-            check_text(text, blank_may, &path, out);
+            check_text(text, blank_may, path, out);
         }
-        check_block(block, &path, out);
+        check_block(block, path, out);
     }
 }
 
@@ -62,7 +66,7 @@ pub(super) fn each_block<'a>(
     }
 }
 
-fn check_role(role: Role, block: &Block, path: &str, out: &mut Findings) {
+fn check_role(role: Role, block: &Block, path: Path<'_>, out: &mut Findings) {
     let may = match block.kind() {
         BlockKind::Thinking { .. }
         | BlockKind::RedactedThinking
@@ -86,7 +90,7 @@ fn check_role(role: Role, block: &Block, path: &str, out: &mut Findings) {
     if !may {
         out.add(
             Rule::WrongRole,
-            path,
+            path(),
             format!(
                 "a message of role `{}` may not hold a block of type `{}`",
                 role.as_str(),
@@ -96,13 +100,13 @@ fn check_role(role: Role, block: &Block, path: &str, out: &mut Findings) {
     }
 }
 
-fn check_block(block: &Block, path: &str, out: &mut Findings) {
+fn check_block(block: &Block, path: Path<'_>, out: &mut Findings) {
     match block.kind() {
         BlockKind::Malformed { kind, field } => {
             let at = if kind.is_empty() {
-                format!("{path}.{field}")
+                format!("{}.{field}", path())
             } else {
-                format!("{path}.{kind}.{field}")
+                format!("{}.{kind}.{field}", path())
             };
             out.add(Rule::MissingField, at, "missing, or of the wrong type");
         }
@@ -115,19 +119,19 @@ fn check_block(block: &Block, path: &str, out: &mut Findings) {
     check_cache(block, path, out);
 }
 
-fn check_text(text: &str, blank_may: bool, path: &str, out: &mut Findings) {
+fn check_text(text: &str, blank_may: bool, path: Path<'_>, out: &mut Findings) {
     if text.is_empty() {
-        out.add(Rule::EmptyText, path, "the text is empty");
+        out.add(Rule::EmptyText, path(), "the text is empty");
     } else if text.trim().is_empty() && !blank_may {
-        out.add(Rule::BlankText, path, "the text is only whitespace");
+        out.add(Rule::BlankText, path(), "the text is only whitespace");
     }
 }
 
-fn check_call(block: &Block, call: &ToolUse, path: &str, out: &mut Findings) {
+fn check_call(block: &Block, call: &ToolUse, path: Path<'_>, out: &mut Findings) {
     if !is_plain(&call.id) {
         out.add(
             Rule::CallIdCharacters,
-            format!("{path}.{}.id", block.type_name()),
+            format!("{}.{}.id", path(), block.type_name()),
             "an id is made of letters, digits, `_` and `-`",
         );
     }
@@ -140,36 +144,36 @@ fn check_call(block: &Block, call: &ToolUse, path: &str, out: &mut Findings) {
     if !call.parses && !is_object() {
         out.add(
             Rule::CallInput,
-            format!("{path}.{}.input", block.type_name()),
+            format!("{}.{}.input", path(), block.type_name()),
             "the input is not an object",
         );
     }
 }
 
-fn check_result(result: &ToolResult, path: &str, out: &mut Findings) {
-    let path = format!("{path}.tool_result");
+fn check_result(result: &ToolResult, path: Path<'_>, out: &mut Findings) {
+    let path = || format!("{}.tool_result", path());
     let blocks = &*result.content;
     let is_empty = blocks.iter().all(|block| block.as_text() == Some(""));
     if result.is_error && is_empty {
         out.add(
             Rule::EmptyError,
-            &*path,
+            path(),
             "a result that is an error needs content",
         );
     }
     if result.is_error && blocks.iter().any(|block| block.as_text().is_none()) {
         out.add(
             Rule::ErrorTextOnly,
-            &*path,
+            path(),
             "a result that is an error may hold only blocks of type `text`",
         );
     }
     for (k, block) in blocks.iter().enumerate() {
-        let path = format!("{path}.content.{k}");
+        let path = || format!("{}.content.{k}", path());
         match block.kind() {
             BlockKind::Text(text) => {
                 if text.is_empty() && !result.content.is_string() && !result.is_error {
-                    out.add(Rule::EmptyText, &*path, "the text is empty");
+                    out.add(Rule::EmptyText, path(), "the text is empty");
                 }
             }
             BlockKind::Image
@@ -181,13 +185,13 @@ fn check_result(result: &ToolResult, path: &str, out: &mut Findings) {
             BlockKind::Malformed { kind, field } => {
                 out.add(
                     Rule::MissingField,
-                    format!("{path}.{kind}.{field}"),
+                    format!("{}.{kind}.{field}", path()),
                     "missing, or of the wrong type",
                 );
             }
             _ => out.add(
                 Rule::ResultContent,
-                &*path,
+                path(),
                 format!(
                     "a result may not hold a block of type `{}`",
                     block.type_name()
@@ -198,7 +202,7 @@ fn check_result(result: &ToolResult, path: &str, out: &mut Findings) {
     }
 }
 
-fn check_cache(block: &Block, path: &str, out: &mut Findings) {
+fn check_cache(block: &Block, path: Path<'_>, out: &mut Findings) {
     if block.cache_control().is_none() {
         return;
     }
@@ -209,7 +213,7 @@ fn check_cache(block: &Block, path: &str, out: &mut Findings) {
         }
         _ => return,
     };
-    out.add(Rule::CachePlace, format!("{path}.cache_control"), why);
+    out.add(Rule::CachePlace, format!("{}.cache_control", path()), why);
 }
 
 /// What of a request asks for a cache, counted in the order in which it is sent.

@@ -115,23 +115,27 @@ fn check_pairs(turns: &[Turn<'_>], out: &mut Findings) {
     for (t, turn) in turns.iter().enumerate() {
         let before = t.checked_sub(1).and_then(|before| turns.get(before));
         if turn.role == Role::User {
-            let asked: BTreeSet<&Arc<str>> = before
-                .map(|before| before.calls().into_iter().map(|(_, id)| id).collect())
-                .unwrap_or_default();
+            let asked = sorted(
+                before
+                    .map(Turn::calls)
+                    .into_iter()
+                    .flatten()
+                    .map(|(_, id)| &**id),
+            );
             check_results(turn, &asked, out);
         } else {
-            let answers: BTreeSet<&str> = turns
+            let answers = turns
                 .get(t + 1)
                 .into_iter()
                 .flat_map(Turn::blocks)
                 .filter_map(|(_, _, block)| block.as_tool_result())
-                .map(|result| &*result.tool_use_id)
-                .collect();
+                .map(|result| &*result.tool_use_id);
+            let answers = sorted(answers);
             let calls = turn.calls();
             let missing: BTreeSet<&str> = calls
                 .iter()
                 .map(|(_, id)| &***id)
-                .filter(|id| !answers.contains(id))
+                .filter(|id| answers.binary_search(id).is_err())
                 .collect();
             if let Some((n, _)) = calls.last()
                 && !missing.is_empty()
@@ -142,37 +146,53 @@ fn check_pairs(turns: &[Turn<'_>], out: &mut Findings) {
     }
 }
 
-fn check_results(turn: &Turn<'_>, asked: &BTreeSet<&Arc<str>>, out: &mut Findings) {
-    let mut answered = BTreeSet::new();
+/// Ids for looking up: they mostly come in their order, and then sorting costs nothing.
+fn sorted<'a>(ids: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut ids: Vec<&str> = ids.collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ids
+}
+
+fn check_results(turn: &Turn<'_>, asked: &[&str], out: &mut Findings) {
+    let mut answered = vec![false; asked.len()];
     let mut leading = true;
     for (n, m, block) in turn.blocks() {
         let path = || format!("messages.{n}.content.{m}");
-        match block.as_tool_result().map(|result| &result.tool_use_id) {
-            None => leading = false,
-            Some(id) if !asked.contains(id) => say::orphan(out, &path(), id),
-            Some(id) if !answered.insert(id) => say::duplicate_result(out, &path(), id),
-            Some(id) if !leading => say::results_first(out, &path(), id),
-            Some(_) => {}
+        let Some(id) = block.as_tool_result().map(|result| &*result.tool_use_id) else {
+            leading = false;
+            continue;
+        };
+        match asked.binary_search(&id) {
+            Err(_) => say::orphan(out, &path(), id),
+            Ok(at) if answered[at] => say::duplicate_result(out, &path(), id),
+            Ok(at) => {
+                answered[at] = true;
+                if !leading {
+                    say::results_first(out, &path(), id);
+                }
+            }
         }
     }
 }
 
 fn check_ids(messages: &[Arc<Message>], out: &mut Findings) {
-    let mut places: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut places: Vec<(&str, usize, usize)> = Vec::new();
     for (n, message) in messages.iter().enumerate() {
         if message.role != Role::Assistant {
             continue;
         }
         for (m, block) in message.content.iter().enumerate() {
             if let Some(call) = block.as_tool_use() {
-                let path = format!("messages.{n}.content.{m}");
-                places.entry(&call.id).or_default().push(path);
+                places.push((&call.id, n, m));
             }
         }
     }
-    for (id, paths) in places {
-        for path in paths.iter().skip(1) {
-            say::duplicate_id(out, path, id);
+    places.sort_unstable();
+    for two in places.windows(2) {
+        let ((before, ..), (id, n, m)) = (two[0], two[1]);
+        if before == id {
+            say::duplicate_id(out, &format!("messages.{n}.content.{m}"), id);
         }
     }
 }
