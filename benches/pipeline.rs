@@ -30,7 +30,7 @@ const TURNS: usize = 10;
 /// What the pipeline is meant to cost beside the unavoidable work.
 const RATIO_GOAL: f64 = 5.0;
 /// What it must not cost: a guard against getting slower, until the goal is met.
-const RATIO_MAX: f64 = 35.0;
+const RATIO_MAX: f64 = 25.0;
 /// How the time of a conversation may grow with its turns.
 const EXPONENT_MAX: f64 = 1.1;
 
