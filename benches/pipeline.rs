@@ -106,7 +106,7 @@ fn responses(turns: usize, calls: usize) -> Vec<Response> {
     (0..turns).map(turn).chain([last]).collect()
 }
 
-/// The time of whole runs of so many turns and calls, trace written, set-up left out.
+/// The time of whole runs of so many turns and calls, trace written, set-up of the run included.
 fn ours(turns: usize, calls: usize) -> Duration {
     let setup = Setup {
         tools: vec![Arc::new(Empty(schema()))],
