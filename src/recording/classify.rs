@@ -3,10 +3,11 @@
 //!
 //! The texts below are recognisers. None of them is ever written by this project.
 
-use super::raw::{Bool, Raw, Str, lenient_object};
 use super::recorded::{RecordedCall, RecordedResult};
+use super::structured::Structured;
 use super::tool_name::{self, is_mcp};
 use crate::words::{Class, Flag};
+use std::borrow::Cow;
 
 /// How a recorded call ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -176,26 +177,19 @@ const SIGNS: &[(At, &str, Class)] = &[
     (At::Start, "MCP error -32001", Class::Timeout),
 ];
 
-lenient_object! {
-    /// The fields of structured results that a class or a flag can be told by
-    /// (`semantics.md §3.1`).
-    Structured {
-        kind: Str<'a> = "type",
-        status: Str<'a> = "status",
-        interrupted: Bool = "interrupted",
-        background: Str<'a> = "backgroundTaskId",
-        truncated: Bool = "truncated",
-        persisted: Str<'a> = "persistedOutputPath",
-        stale_recovered: Bool = "staleRecovered",
-    }
-}
-
 /// How a call ended by its recorded result; `None` if it has none.
 pub fn classify(call: &RecordedCall<'_>) -> Option<RecordedEnding> {
     let result = call.result.as_ref()?;
-    let text = result.text();
-    let structured = result.structured.filter(|raw| raw.is_object());
-    let structured: Structured = structured.and_then(Raw::parse).unwrap_or_default();
+    Some(ending(call, result, &Structured::of(result)))
+}
+
+/// How a call ended by its result, of which `structured` is what the runtime kept.
+pub(super) fn ending(
+    call: &RecordedCall<'_>,
+    result: &RecordedResult<'_>,
+    structured: &Structured<'_>,
+) -> RecordedEnding {
+    let text = told(result);
     let class = if failed(result, &text) {
         class_of_failure(call, result, &text)
     } else if structured.interrupted.0 == Some(true) {
@@ -203,11 +197,27 @@ pub fn classify(call: &RecordedCall<'_>) -> Option<RecordedEnding> {
     } else {
         Class::Ok
     };
-    Some(RecordedEnding {
+    RecordedEnding {
         class,
-        flags: flags(call, &text, &structured),
-    })
+        flags: flags(call, &text, structured),
+    }
 }
+
+/// The text of a result as far as its ending can be told by it: of a success that says
+/// nothing of a cut or a saved output, the beginning.
+fn told<'a>(result: &'a RecordedResult<'_>) -> Cow<'a, str> {
+    let beginning = result.beginning();
+    let all_matters =
+        failed(result, &beginning) || beginning.starts_with(TOO_LONG) || result.may_hold(CUT);
+    match all_matters {
+        true => result.text(),
+        false => beginning,
+    }
+}
+
+/// What results begin with that were saved for their length, and what marks a cut.
+const TOO_LONG: &str = "Error: result (";
+const CUT: &str = " truncated] ...";
 
 /// Whether a result is a failure. `is_error` is left out of most successes, and old or
 /// third-party writers leave it out of failures too.
@@ -251,7 +261,7 @@ fn flags(call: &RecordedCall<'_>, text: &str, structured: &Structured<'_>) -> Ve
     let tool = tool_name::canonical(&call.tool);
     let saved = text.starts_with("<persisted-output>")
         || structured.persisted.0.is_some()
-        || (text.starts_with("Error: result (") && text.contains("Output has been saved to"));
+        || (text.starts_with(TOO_LONG) && text.contains("Output has been saved to"));
     let cut = text.contains(" lines truncated] ...")
         || text.contains(" characters truncated] ...")
         || (tool == "Glob" && structured.truncated.0 == Some(true));

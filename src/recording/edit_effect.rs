@@ -1,6 +1,7 @@
 //! What a recorded edit made of a file: by its strings, checked against its patch.
 
 use super::raw::{Bool, Raw, Str, lenient_object};
+use super::text::{find, lines_from};
 use std::borrow::Cow;
 
 /// One replacement, as asked for.
@@ -17,22 +18,17 @@ lenient_object! {
         old: Str<'a> = "old_string",
         new: Str<'a> = "new_string",
         all: Bool = "replace_all",
-    }
-}
-
-lenient_object! {
-    /// The replacements of MultiEdit.
-    ManyFields {
+        /// Those of MultiEdit, of which each has the three above.
         edits: Option<Raw<'a>> = "edits",
     }
 }
 
 /// The replacements that the input of Edit or MultiEdit asks for; `None` if it has none.
 pub fn replacements(input: Raw<'_>) -> Option<Vec<Replacement<'_>>> {
-    let many: ManyFields = input.parse()?;
-    let fields = match many.edits {
+    let asked: Fields = input.parse()?;
+    let fields = match asked.edits {
         Some(edits) => edits.parse::<Vec<Fields>>()?,
-        None => vec![input.parse::<Fields>()?],
+        None => vec![asked],
     };
     fields
         .into_iter()
@@ -93,20 +89,21 @@ pub fn replaced(text: &str, replacement: &Replacement<'_>) -> Option<String> {
     if old.is_empty() {
         return Some(new.clone().into_owned());
     }
-    let with_end = format!("{old}\n");
-    let old = if new.is_empty() && !old.ends_with('\n') && text.contains(&with_end) {
-        &*with_end
-    } else {
-        &**old
-    };
-    if !text.contains(old) {
-        return None;
+    let with_end = (new.is_empty() && !old.ends_with('\n'))
+        .then(|| format!("{old}\n"))
+        .filter(|with_end| find(text, with_end).is_some());
+    let old = with_end.as_deref().unwrap_or(old);
+    let mut after = String::with_capacity(text.len() + new.len());
+    let mut rest = text;
+    let mut next = Some(find(text, old)?);
+    while let Some(at) = next {
+        after.push_str(rest.get(..at)?);
+        after.push_str(new);
+        rest = rest.get(at + old.len()..)?;
+        next = if *all { find(rest, old) } else { None };
     }
-    Some(if *all {
-        text.replace(old, new)
-    } else {
-        text.replacen(old, new, 1)
-    })
+    after.push_str(rest);
+    Some(after)
 }
 
 /// The text after all replacements, in order.
@@ -123,23 +120,19 @@ pub fn all_replaced(text: &str, replacements: &[Replacement<'_>]) -> Option<Stri
 pub fn patch_fits(hunks: &[Hunk<'_>], before: Option<&str>, after: Option<&str>) -> bool {
     let fits = |text: Option<&str>, old: bool| {
         let Some(text) = text else { return true };
-        let lines: Vec<&str> = text.split('\n').collect();
         hunks.iter().all(|hunk| {
             let start = if old { hunk.old_start } else { hunk.new_start };
             let skipped = if old { '+' } else { '-' };
-            let mut at = start.saturating_sub(1) as usize;
+            let mut there = lines_from(text, start.saturating_sub(1) as usize);
             hunk.lines.iter().all(|line| {
                 let mut chars = line.chars();
                 match chars.next() {
                     // `\ No newline at end of file`
                     Some('\\') => true,
                     Some(mark) if mark == skipped => true,
-                    _ => {
-                        at += 1;
-                        lines
-                            .get(at - 1)
-                            .is_some_and(|have| same_line(have, chars.as_str()))
-                    }
+                    _ => there
+                        .next()
+                        .is_some_and(|have| same_line(have, chars.as_str())),
                 }
             })
         })

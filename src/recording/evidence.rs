@@ -1,11 +1,13 @@
 //! What the result of one call proves about files.
 
-use super::classify::RecordedEnding;
+use super::classify::{RecordedEnding, ending};
 use super::edit_effect::{Hunk, Replacement, hunks, replacements};
 use super::known::ShownLines;
 use super::numbered::numbered_lines;
-use super::raw::{Bool, Object, Raw, Str, lenient_object};
+use super::raw::{Raw, Str, lenient_object};
 use super::recorded::RecordedCall;
+use super::structured::Structured;
+use super::text::line_count;
 use super::tool_name;
 use super::world_path::Folders;
 use crate::words::{Class, Flag};
@@ -76,28 +78,6 @@ lenient_object! {
     }
 }
 
-lenient_object! {
-    /// The structured results of file tools (`semantics.md §3.1`).
-    Structured {
-        kind: Str<'a> = "type",
-        file: Object<FileText<'a>> = "file",
-        original: Str<'a> = "originalFile",
-        original_of_many: Str<'a> = "originalFileContents",
-        patch: Option<Raw<'a>> = "structuredPatch",
-        user_modified: Bool = "userModified",
-    }
-}
-
-lenient_object! {
-    /// The text that a Read returned.
-    FileText {
-        content: Str<'a> = "content",
-        lines: Option<Raw<'a>> = "numLines",
-        first_line: Option<Raw<'a>> = "startLine",
-        total_lines: Option<Raw<'a>> = "totalLines",
-    }
-}
-
 /// The file that a call is about, if it is a call of a file tool.
 pub fn file_of(call: &RecordedCall<'_>, folders: &Folders) -> Option<String> {
     let tool = tool_name::canonical(&call.tool);
@@ -112,10 +92,23 @@ pub fn file_of(call: &RecordedCall<'_>, folders: &Folders) -> Option<String> {
     Some(folders.resolve(&path))
 }
 
+/// How a call ended, and what its result proves; `None` if it has none.
+pub fn conclude<'a>(
+    call: &RecordedCall<'a>,
+    folders: &Folders,
+) -> Option<(RecordedEnding, Evidence<'a>)> {
+    let result = call.result.as_ref()?;
+    let structured = Structured::of(result);
+    let ending = ending(call, result, &structured);
+    let evidence = evidence(call, &ending, structured, folders);
+    Some((ending, evidence))
+}
+
 /// What the result of `call`, which ended so, proves.
-pub fn evidence<'a>(
+fn evidence<'a>(
     call: &RecordedCall<'a>,
     ending: &RecordedEnding,
+    structured: Structured<'a>,
     folders: &Folders,
 ) -> Evidence<'a> {
     let Some(path) = file_of(call, folders) else {
@@ -134,33 +127,28 @@ pub fn evidence<'a>(
             }
         }
         (Class::Ok, _) if ending.flags.contains(&Flag::Unchanged) => Evidence::Nothing,
-        (Class::Ok, "Read") => read(call, path),
-        (Class::Ok, "Edit" | "MultiEdit") => edited(call, path),
-        (Class::Ok, "Write") => written(call, path),
+        (Class::Ok, "Read") => read(call, structured, path),
+        (Class::Ok, "Edit" | "MultiEdit") => edited(call, structured, path),
+        (Class::Ok, "Write") => written(call, structured, path),
         (Class::Ok, "NotebookEdit") => Evidence::Changed { path },
         _ => Evidence::Nothing,
     }
 }
 
-fn structured<'a>(call: &RecordedCall<'a>) -> Option<Structured<'a>> {
-    let raw = call.result.as_ref()?.structured?;
-    raw.is_object().then(|| raw.parse())?
-}
-
-fn read<'a>(call: &RecordedCall<'a>, path: String) -> Evidence<'a> {
-    match structured(call) {
-        Some(result) if result.kind.0.as_deref() == Some("text") => {
-            shown_by_structure(result, path).unwrap_or(Evidence::Nothing)
-        }
+fn read<'a>(call: &RecordedCall<'a>, result: Structured<'a>, path: String) -> Evidence<'a> {
+    let structured = call.result.as_ref().and_then(|result| result.structured);
+    let shown = match structured.filter(|raw| raw.is_object()) {
+        Some(_) if result.kind.0.as_deref() == Some("text") => shown_by_structure(result, path),
         // An image, a notebook, a PDF: no text of a file.
-        Some(_) => Evidence::Nothing,
-        None => shown_by_text(call, path).unwrap_or(Evidence::Nothing),
-    }
+        Some(_) => None,
+        None => shown_by_text(call, path),
+    };
+    shown.unwrap_or(Evidence::Nothing)
 }
 
 fn shown_by_structure(result: Structured<'_>, path: String) -> Option<Evidence<'_>> {
     let file = result.file.0?;
-    let content = file.content.0?;
+    let content = file.content?.as_text()?;
     let number = |raw: Option<Raw<'_>>| raw?.parse::<u32>();
     let (lines, first, total) = (
         number(file.lines)?,
@@ -177,7 +165,7 @@ fn shown_by_structure(result: Structured<'_>, path: String) -> Option<Evidence<'
             total: Some(1),
         });
     }
-    let counted = content.split('\n').count() as u32;
+    let counted = line_count(&content);
     let consistent = match lines {
         0 => content.is_empty(),
         lines => lines == counted && first >= 1 && lines <= total.saturating_sub(first - 1),
@@ -208,27 +196,27 @@ fn shown_by_text<'a>(call: &RecordedCall<'a>, path: String) -> Option<Evidence<'
     })
 }
 
-fn edited<'a>(call: &RecordedCall<'a>, path: String) -> Evidence<'a> {
+fn edited<'a>(call: &RecordedCall<'a>, result: Structured<'a>, path: String) -> Evidence<'a> {
     let Some(replacements) = replacements(call.input) else {
         return Evidence::Changed { path };
     };
-    let result = structured(call).unwrap_or_default();
+    let text = |raw: Option<Raw<'a>>| raw.and_then(Raw::as_text);
     Evidence::Edited {
         path,
-        before: result.original.0.or(result.original_of_many.0),
+        before: text(result.original).or_else(|| text(result.original_of_many)),
         replacements,
         hunks: result.patch.and_then(hunks).unwrap_or_default(),
         user_modified: result.user_modified.0 == Some(true),
     }
 }
 
-fn written<'a>(call: &RecordedCall<'a>, path: String) -> Evidence<'a> {
+fn written<'a>(call: &RecordedCall<'a>, result: Structured<'a>, path: String) -> Evidence<'a> {
     let input: Input = call.input.parse().unwrap_or_default();
     let Some(content) = input.content.0 else {
         return Evidence::Changed { path };
     };
-    let result = structured(call).unwrap_or_default();
-    let before = match (result.kind.0.as_deref(), result.original.0) {
+    let original = result.original.and_then(Raw::as_text);
+    let before = match (result.kind.0.as_deref(), original) {
         (_, Some(original)) => Before::Whole(original),
         (Some("create"), None) => Before::Absent,
         (Some("update"), None) => Before::Present,
@@ -279,7 +267,7 @@ impl Evidence<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recording::{Source, classify, read as read_recording};
+    use crate::recording::{Source, read as read_recording};
 
     fn check(tool: &str, input: &str, result: &str, look: impl FnOnce(Evidence<'_>)) {
         let text = format!(
@@ -289,8 +277,8 @@ mod tests {
         let source = Source::new(text.as_bytes()).unwrap();
         let recording = read_recording(&source);
         let call = &recording.calls[0];
-        let ending = classify(call).unwrap();
-        look(evidence(call, &ending, &Folders::of(Some("/w"))));
+        let (_, evidence) = conclude(call, &Folders::of(Some("/w"))).unwrap();
+        look(evidence);
     }
 
     #[test]

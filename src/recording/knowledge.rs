@@ -4,6 +4,7 @@ use super::evidence::{Before, Evidence};
 use super::known::{Agreement, Known, KnownLines, ShownLines};
 use super::numbered::numbered_runs;
 use super::recorded::Told;
+use super::text::{find, line_count, line_feeds};
 use super::world_path::Folders;
 use std::collections::BTreeMap;
 
@@ -129,7 +130,7 @@ impl Knowledge {
             Evidence::Without { path, text } => {
                 let holds = matches!(
                     self.files.get(path).map(|file| &file.known),
-                    Some(Known::Whole(whole)) if whole.contains(&*line_feeds(text))
+                    Some(Known::Whole(whole)) if find(whole, &line_feeds(text)).is_some()
                 );
                 if !holds {
                     return None;
@@ -230,7 +231,7 @@ impl Knowledge {
                         if part.runs().all(|(first_line, content)| {
                             let shown = ShownLines {
                                 first_line,
-                                lines: content.split('\n').count() as u32,
+                                lines: line_count(content),
                                 content,
                                 total: None,
                             };
@@ -257,7 +258,7 @@ impl Knowledge {
                     content,
                     total: Some(*total_lines),
                 };
-                let counted = content.split('\n').count() as u32;
+                let counted = line_count(content);
                 if *first_line == 0 || counted != *lines {
                     return None;
                 }
@@ -265,7 +266,7 @@ impl Knowledge {
             }
             Told::Mentioned { .. } => None,
             Told::Whole { path, content } => {
-                let lines = content.split('\n').count() as u32;
+                let lines = line_count(content);
                 let shown = ShownLines {
                     first_line: 1,
                     lines,
@@ -308,14 +309,9 @@ impl Knowledge {
     }
 }
 
-/// Text as files are known: with line feeds only.
-fn line_feeds(text: &str) -> String {
-    text.replace("\r\n", "\n")
-}
-
 fn whole_differs(known: &Known, text: &str) -> Option<String> {
     let text = line_feeds(text);
-    let lines = text.split('\n').count() as u32;
+    let lines = line_count(&text);
     let shown = ShownLines {
         first_line: 1,
         lines,

@@ -1,6 +1,7 @@
 //! What is known of a file: that it is not there, all of it, or some of its lines.
 
 use super::edit_effect::{Hunk, Replacement, all_replaced, patch_fits, replaced, same_line};
+use super::text::{line_count, line_start, lines};
 use std::sync::Arc;
 
 /// The content of a file as far as it is known. Line ends are line feeds: recorded
@@ -52,16 +53,6 @@ impl Run {
     }
 }
 
-/// The offset at which line `n` (from 0) begins, or the length if there are fewer.
-fn line_start(text: &str, n: usize) -> usize {
-    if n == 0 {
-        return 0;
-    }
-    memchr::memchr_iter(b'\n', text.as_bytes())
-        .nth(n - 1)
-        .map_or(text.len(), |newline| newline + 1)
-}
-
 /// How shown lines compare with the known ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Agreement {
@@ -103,7 +94,7 @@ impl Known {
         match self {
             Known::Absent => Agreement::DiffersAt(1),
             Known::Whole(text) => {
-                let total = text.split('\n').count() as u32;
+                let total = line_count(text);
                 if shown.total.is_some_and(|shown| shown != total) {
                     return first_difference(text, shown);
                 }
@@ -186,15 +177,12 @@ fn first_difference(text: &str, shown: ShownLines<'_>) -> Agreement {
     let have = text.get(start..).unwrap_or("");
     if let Some(after) = have.strip_prefix(shown.content)
         && (after.is_empty() || after.starts_with('\n'))
-        && shown
-            .total
-            .is_none_or(|total| total == text.split('\n').count() as u32)
+        && shown.total.is_none_or(|total| total == line_count(text))
     {
         return Agreement::Same;
     }
-    let same = have
-        .split('\n')
-        .zip(shown.content.split('\n'))
+    let same = lines(have)
+        .zip(lines(shown.content))
         .take_while(|(have, shown)| have == shown)
         .count();
     Agreement::DiffersAt(shown.first_line.saturating_add(same as u32))
@@ -218,7 +206,7 @@ impl KnownLines {
             let (have, show) = (run.slice(start, end), shown_run.slice(start, end));
             covered += end - start;
             if have.text != show.text {
-                let same = have.text.split('\n').zip(show.text.split('\n'));
+                let same = lines(&have.text).zip(lines(&show.text));
                 let same = same.take_while(|(a, b)| a == b).count();
                 return Agreement::DiffersAt(start + same as u32);
             }
@@ -334,14 +322,13 @@ impl KnownLines {
             // Known lines that stand elsewhere than the patch says are no longer known.
             let hit = |hunk: &Hunk<'_>| {
                 let end = hunk.old_start.saturating_add(hunk.old_lines);
-                hunk.old_start <= line.saturating_add(only.old.split('\n').count() as u32)
-                    && line < end
+                hunk.old_start <= line.saturating_add(line_count(&only.old)) && line < end
             };
             if !hunks.is_empty() && !hunks.iter().any(hit) {
                 return false;
             }
             let run = &mut self.runs[at];
-            let lines = after.split('\n').count() as u32;
+            let lines = line_count(&after);
             let moved = i64::from(lines) - i64::from(run.lines);
             (run.lines, run.text) = (lines, after);
             for later in self.runs.iter_mut().skip(at + 1) {
@@ -404,7 +391,7 @@ mod tests {
     fn shown(first_line: u32, content: &str, total: Option<u32>) -> ShownLines<'_> {
         ShownLines {
             first_line,
-            lines: content.split('\n').count() as u32,
+            lines: line_count(content),
             content,
             total,
         }

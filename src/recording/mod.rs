@@ -27,6 +27,8 @@ mod sdk_capture;
 mod session_file;
 mod source;
 mod stream_json;
+mod structured;
+pub mod text;
 pub mod tool_name;
 mod transcript;
 mod turn_list;
@@ -34,7 +36,7 @@ mod world_path;
 mod yaml;
 
 pub use classify::{RecordedEnding, classify};
-pub use evidence::{Before, Evidence, evidence, file_of};
+pub use evidence::{Before, Evidence, conclude, file_of};
 pub use format::Format;
 pub use knowledge::{InferredChange, Knowledge, KnownFile};
 pub use known::{Agreement, Known, KnownLines, ShownLines};

@@ -3,6 +3,8 @@
 //! Two forms (`observed.md §4.11`): `     1→text`, padded, up to 2.1.62 at least, and
 //! `1⇥text` later. What follows the numbered lines (reminders) is left out.
 
+use super::text::lines;
+
 /// Consecutive lines of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NumberedLines {
@@ -18,7 +20,7 @@ pub struct NumberedLines {
 pub fn numbered_runs(text: &str) -> Vec<NumberedLines> {
     let mut runs: Vec<NumberedLines> = Vec::new();
     let mut going_on = false;
-    for line in text.split('\n') {
+    for line in lines(text) {
         let Some((number, shown)) = numbered(line) else {
             going_on = false;
             continue;

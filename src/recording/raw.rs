@@ -22,7 +22,7 @@ impl<'a> Raw<'a> {
 
     /// The decoded string, or `None` if the value is not a string.
     pub fn as_text(self) -> Option<Cow<'a, str>> {
-        serde_json::from_str::<Str<'a>>(self.0).ok()?.0
+        super::text::unescaped(self.0)
     }
 
     /// The value as a type of the caller's, or `None` if it has another shape.
@@ -54,46 +54,32 @@ pub(super) struct Str<'a>(pub Option<Cow<'a, str>>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Str<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(StrVisitor).map(Str)
+        Raw::deserialize(deserializer).map(|raw| Str(raw.as_text()))
     }
 }
 
-struct StrVisitor;
+/// A key of an object.
+pub(super) struct Key<'a>(pub Cow<'a, str>);
 
-impl<'de> Visitor<'de> for StrVisitor {
-    type Value = Option<Cow<'de, str>>;
+impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(KeyVisitor).map(Key)
+    }
+}
+
+struct KeyVisitor;
+
+impl<'de> Visitor<'de> for KeyVisitor {
+    type Value = Cow<'de, str>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a string")
     }
     fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Some(Cow::Borrowed(text)))
+        Ok(Cow::Borrowed(text))
     }
     fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Some(Cow::Owned(text.to_owned())))
-    }
-    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(None)
-    }
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(None)
+        Ok(Cow::Owned(text.to_owned()))
     }
 }
 
@@ -137,8 +123,8 @@ macro_rules! lenient_object {
                         mut map: A,
                     ) -> Result<Self::Value, A::Error> {
                         let mut value = $name::default();
-                        while let Some(key) = map.next_key::<$crate::recording::raw::Str<'de>>()? {
-                            match key.0.as_deref().unwrap_or("") {
+                        while let Some(key) = map.next_key::<$crate::recording::raw::Key<'de>>()? {
+                            match &*key.0 {
                                 $($key => value.$field = map.next_value()?,)*
                                 _ => {
                                     map.next_value::<serde::de::IgnoredAny>()?;

@@ -1,8 +1,7 @@
 //! Goes through a recording in the order in which things happened, so that before
 //! each call only earlier lines have spoken.
 
-use super::classify::classify;
-use super::evidence::evidence;
+use super::evidence::{Evidence, conclude};
 use super::knowledge::{InferredChange, Knowledge};
 use super::recorded::{Compaction, Hint, RecordedCall, Recording};
 use super::tool_name;
@@ -62,6 +61,20 @@ pub fn happenings<'r, 'a>(recording: &'r Recording<'a>) -> Vec<Happening<'r, 'a>
 }
 
 impl Knowledge {
+    /// Lets a call have its recorded effect: `evidence` is what its result proves.
+    pub fn after_call(
+        &mut self,
+        call: &RecordedCall<'_>,
+        evidence: &Evidence<'_>,
+    ) -> Option<InferredChange> {
+        let line = call.result.as_ref()?.line;
+        let change = self.learn(evidence, line);
+        if tool_name::is_opaque(&call.tool) {
+            self.opaque_call();
+        }
+        change
+    }
+
     /// Lets a happening have its recorded effect. Whoever judges a call does so before.
     pub fn after(
         &mut self,
@@ -70,13 +83,8 @@ impl Knowledge {
     ) -> Option<InferredChange> {
         match happening {
             Happening::Ended(call) | Happening::NestedEnded(call) => {
-                let ending = classify(call)?;
-                let line = call.result.as_ref()?.line;
-                let change = self.learn(&evidence(call, &ending, folders), line);
-                if tool_name::is_opaque(&call.tool) {
-                    self.opaque_call();
-                }
-                change
+                let (_, evidence) = conclude(call, folders)?;
+                self.after_call(call, &evidence)
             }
             Happening::Unanswered(call) => {
                 // It may have run all the same.

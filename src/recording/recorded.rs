@@ -3,6 +3,7 @@
 use super::format::Format;
 use super::note::{LineComplaint, Repair};
 use super::raw::Raw;
+use super::text::find;
 use std::borrow::Cow;
 
 /// What a real runtime or client did, in one model for all formats. Borrows from its
@@ -117,6 +118,21 @@ impl RecordedResult<'_> {
             return text;
         }
         Cow::Owned(super::raw::block_texts(content).join("\n"))
+    }
+
+    /// The beginning of the text, long enough for whatever runtimes begin a result with.
+    pub fn beginning(&self) -> Cow<'_, str> {
+        const LEN_MAX: usize = 256;
+        let content = self.content.map_or("", Raw::get);
+        super::text::beginning(content, LEN_MAX).unwrap_or_else(|| self.text())
+    }
+
+    /// Whether the text may hold `part`, which is ASCII without quotes and backslashes;
+    /// if not, it certainly does not.
+    pub fn may_hold(&self, part: &str) -> bool {
+        let content = self.content.map_or("", Raw::get);
+        // Written as it is, unless a writer escapes what needs no escape.
+        find(content, part).is_some() || find(content, "\\u00").is_some()
     }
 }
 

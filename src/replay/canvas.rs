@@ -2,6 +2,7 @@
 //! stay empty.
 
 use crate::recording::Known;
+use crate::recording::text::lines;
 use std::sync::Arc;
 
 /// The most lines that are drawn: a recorded number of lines is a stranger's number.
@@ -9,33 +10,33 @@ const LINES_MAX: u32 = 5_000_000;
 
 /// Lines of a file, some drawn.
 #[derive(Debug, Default)]
-pub(super) struct Canvas {
-    lines: Vec<Option<String>>,
+pub(super) struct Canvas<'t> {
+    lines: Vec<Option<&'t str>>,
 }
 
-impl Canvas {
+impl<'t> Canvas<'t> {
     /// A file of `total` lines; an empty last line counts.
-    pub fn new(total: u32) -> Canvas {
+    pub fn new(total: u32) -> Canvas<'t> {
         Canvas {
             lines: vec![None; total.min(LINES_MAX) as usize],
         }
     }
 
     /// Draws lines from line `first` on (1 is the first), over what was drawn before.
-    pub fn draw(&mut self, first: u32, text: &str) {
+    pub fn draw(&mut self, first: u32, text: &'t str) {
         let Some(start) = first.checked_sub(1).filter(|start| *start < LINES_MAX) else {
             return;
         };
-        for (at, line) in (start as usize..LINES_MAX as usize).zip(text.split('\n')) {
+        for (at, line) in (start as usize..LINES_MAX as usize).zip(lines(text)) {
             if at >= self.lines.len() {
                 self.lines.resize(at + 1, None);
             }
-            self.lines[at] = Some(line.to_owned());
+            self.lines[at] = Some(line);
         }
     }
 
     /// Draws what is known.
-    pub fn draw_known(&mut self, known: &Known) {
+    pub fn draw_known(&mut self, known: &'t Known) {
         match known {
             Known::Absent => {}
             Known::Whole(text) => self.draw(1, text),
@@ -49,11 +50,7 @@ impl Canvas {
 
     /// The file's text.
     pub fn text(&self) -> Arc<str> {
-        let lines: Vec<&str> = self
-            .lines
-            .iter()
-            .map(|line| line.as_deref().unwrap_or(""))
-            .collect();
+        let lines: Vec<&str> = self.lines.iter().map(|line| line.unwrap_or("")).collect();
         lines.join("\n").into()
     }
 }

@@ -3,6 +3,7 @@
 
 use super::canvas::Canvas;
 use crate::recording::edit_effect::{Replacement, lines_before};
+use crate::recording::text::line_feeds;
 use crate::recording::{Agreement, Before, Evidence, Known, KnownLines, RecordedEnding, tool_name};
 use crate::words::Class;
 use std::sync::Arc;
@@ -109,16 +110,17 @@ fn read(known: Option<&Known>, evidence: &Evidence<'_>) -> Ground {
         canvas
     };
     match known {
-        Some(Known::Part(lines)) => match Known::Part(lines.clone()).agrees(shown) {
+        Some(part @ Known::Part(_)) => match part.agrees(shown) {
             Agreement::Same => as_known(known).map_or(Ground::Unknown, Ground::Known),
             // What was known stands, also where the result shows something else.
             _ => {
                 let mut canvas = by_its_own();
-                canvas.draw_known(&Known::Part(lines.clone()));
+                canvas.draw_known(part);
                 Ground::Supplied(Content::Text(canvas.text()))
             }
         },
         Some(_) => as_known(known).map_or(Ground::Unknown, Ground::Known),
+        None if shown.is_whole() => Ground::Supplied(Content::Text(shown.content.into())),
         None => Ground::Supplied(Content::Text(by_its_own().text())),
     }
 }
@@ -145,7 +147,7 @@ fn write(known: Option<&Known>, evidence: &Evidence<'_>) -> Ground {
 
 /// A text with what is known drawn over it.
 fn over(text: &str, known: Option<&Known>) -> Content {
-    let text = text.replace("\r\n", "\n");
+    let text = line_feeds(text);
     match known {
         Some(part @ Known::Part(_)) => {
             let mut canvas = Canvas::new(0);

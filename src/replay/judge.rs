@@ -4,8 +4,11 @@ use super::ground::Content;
 use super::stage::Performed;
 use super::verdict::Cause;
 use crate::recording::edit_effect::{all_replaced, patch_fits};
+use crate::recording::text::{line_feeds, lines};
 use crate::recording::{Before, Evidence, Known, RecordedCall, RecordedEnding};
+use crate::tools::units::lossy;
 use crate::words::{Class, Flag, Step};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// How much of a differing value is shown, in characters.
@@ -126,9 +129,12 @@ impl Case<'_, '_> {
         }
     }
 
-    fn after_text(&self) -> String {
+    fn after_text(&self) -> Cow<'_, str> {
         let bytes = self.performed.file.as_deref().unwrap_or(&[]);
-        String::from_utf8_lossy(bytes).replace("\r\n", "\n")
+        match lossy(bytes) {
+            Cow::Borrowed(text) => line_feeds(text),
+            Cow::Owned(text) => Cow::Owned(line_feeds(&text).into_owned()),
+        }
     }
 
     fn edit_difference(&self) -> Option<Difference> {
@@ -144,7 +150,7 @@ impl Case<'_, '_> {
         let ours = self.after_text();
         let met = self.before_text();
         if let Some(recorded) = before {
-            let recorded = recorded.replace("\r\n", "\n");
+            let recorded = line_feeds(recorded);
             let met = met.map_or("", |met| met);
             if recorded != met {
                 return Some(text_difference("originalFile", &recorded, met));
@@ -186,14 +192,14 @@ impl Case<'_, '_> {
                 return Some(Difference::of("type", "update", "create"));
             }
             Before::Whole(recorded) => {
-                let recorded = recorded.replace("\r\n", "\n");
+                let recorded = line_feeds(recorded);
                 if recorded != met {
                     return Some(text_difference("originalFile", &recorded, met));
                 }
             }
             _ => {}
         }
-        let (recorded, ours) = (content.replace("\r\n", "\n"), self.after_text());
+        let (recorded, ours) = (line_feeds(content), self.after_text());
         (recorded != ours).then(|| text_difference("content", &recorded, &ours))
     }
 
@@ -257,7 +263,7 @@ impl Case<'_, '_> {
                 Evidence::Edited {
                     before: Some(recorded),
                     ..
-                } => self.before_text().is_none_or(|met| recorded.replace("\r\n", "\n") != **met),
+                } => self.before_text().is_none_or(|met| *line_feeds(recorded) != **met),
                 Evidence::Edited { hunks, .. } if !hunks.is_empty() => self
                     .before_text()
                     .is_none_or(|met| !patch_fits(hunks, Some(met), None)),
@@ -283,7 +289,7 @@ fn said(flag: Flag, is_there: bool) -> String {
 
 /// The first line in which two texts differ.
 fn text_difference(path: &'static str, recorded: &str, replayed: &str) -> Difference {
-    let (mut ours, mut theirs) = (replayed.split('\n'), recorded.split('\n'));
+    let (mut ours, mut theirs) = (lines(replayed), lines(recorded));
     let mut line = 0;
     loop {
         line += 1;

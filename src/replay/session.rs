@@ -10,12 +10,13 @@ use crate::profile::Profile;
 use crate::recording::edit_effect::replacements;
 use crate::recording::{
     Evidence, Folders, Happening, InferredChange, Knowledge, Known, RecordedCall, RecordedEnding,
-    Recording, Told, classify, evidence, file_of, happenings, has_drive, tool_name,
+    Recording, Told, conclude, file_of, happenings, has_drive, tool_name,
 };
 use crate::sim::SimError;
 use crate::tools::View;
 use crate::words::{Class, Mode, Step};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// What a replay found.
@@ -163,17 +164,17 @@ impl<'r, 'a> Session<'r, 'a> {
     }
 
     async fn ended(&mut self, call: &'r RecordedCall<'a>, folders: &Folders) {
-        let Some(ending) = classify(call) else {
+        let Some((ending, evidence)) = conclude(call, folders) else {
             return;
         };
-        let evidence = evidence(call, &ending, folders);
         let path = file_of(call, folders);
         let (verdict, text) = self
             .verdict(call, &ending, &evidence, path.as_deref(), folders)
             .await;
         self.settle(call, verdict);
         // Whatever the replay made of it, the call has its recorded effect.
-        self.learn(Happening::Ended(call));
+        let change = self.knowledge.after_call(call, &evidence);
+        self.replayed.outside_changes.extend(change);
         if let Some(path) = &path {
             let whose = Whose {
                 agent: call.agent.as_deref(),
@@ -212,13 +213,16 @@ impl<'r, 'a> Session<'r, 'a> {
         let file = path.and_then(|path| self.knowledge.of(path));
         let opaque = file.map(|file| self.knowledge.is_opaque_since(file));
         let known = file.map(|file| file.known.clone());
-        let replacements = replacements(call.input).unwrap_or_default();
         let executes = matches!(
             tool_name::canonical(&call.tool),
             "Read" | "Write" | "Edit" | "MultiEdit"
         );
         let ground = match path {
             Some(_) if executes => {
+                let replacements = match evidence {
+                    Evidence::Edited { replacements, .. } => Cow::Borrowed(&**replacements),
+                    _ => Cow::Owned(replacements(call.input).unwrap_or_default()),
+                };
                 ground(&call.tool, ending, known.as_ref(), evidence, &replacements)
             }
             _ => Ground::Served(None),

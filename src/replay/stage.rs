@@ -337,10 +337,9 @@ fn tools_of(recording: &Recording<'_>) -> (BTreeSet<String>, BTreeSet<String>) {
         if own.contains(name) || others.contains(name) {
             continue;
         }
-        let known = classify(call).is_none_or(|ending| ending.class != Class::UnknownTool);
         if is_own(name) {
             own.insert(name.to_owned());
-        } else if known {
+        } else if classify(call).is_none_or(|ending| ending.class != Class::UnknownTool) {
             others.insert(name.to_owned());
         }
     }

@@ -165,7 +165,8 @@ impl Batch {
         };
         match prepared {
             Some(Ok(parsed)) => {
-                seat.safe = parsed.is_safe();
+                // One after the other, nobody asks.
+                seat.safe = self.policy == Policy::Serial || parsed.is_safe();
                 seat.parsed = Some(parsed);
             }
             Some(Err(stopped)) => {

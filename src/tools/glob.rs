@@ -6,7 +6,7 @@ use super::{
 };
 use crate::words::{Class, Flag};
 use async_trait::async_trait;
-use globset::{GlobBuilder, GlobMatcher};
+use globset::GlobBuilder;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::LazyLock;
@@ -97,17 +97,17 @@ impl Tool for Glob {
     }
 }
 
-/// Where to look, and for what.
+/// Where to look, and for what. What only needs to know where does not compile it.
 struct Asked {
     /// Absolute and normal.
     folder: String,
-    matcher: GlobMatcher,
+    glob: globset::Glob,
 }
 
 fn asked(cx: &ToolCx, input: &Value) -> Result<Asked, Refusal> {
     let input: Input = fields::read(input)?;
     let (folder, pattern) = place(cx, input.path.as_deref(), &input.pattern);
-    let matcher = GlobBuilder::new(&pattern)
+    let glob = GlobBuilder::new(&pattern)
         .literal_separator(true)
         .backslash_escape(true)
         .case_insensitive(!cx.world.world().fs().case_sensitive())
@@ -121,9 +121,8 @@ fn asked(cx: &ToolCx, input: &Value) -> Result<Asked, Refusal> {
                     e.kind()
                 ),
             )
-        })?
-        .compile_matcher();
-    Ok(Asked { folder, matcher })
+        })?;
+    Ok(Asked { folder, glob })
 }
 
 /// The folder to look in and the pattern below it: a pattern may itself begin with a
@@ -163,9 +162,10 @@ async fn run(input: &Value, cx: &ToolCx) -> Result<Outcome, Refusal> {
         Base::Folder { target, files } => (target, files),
         Base::File { target } => return Err(below::not_a_folder(&target)),
     };
+    let matcher = asked.glob.compile_matcher();
     let mut found: Vec<Below> = files
         .into_iter()
-        .filter(|file| asked.matcher.is_match(&file.relative))
+        .filter(|file| matcher.is_match(&file.relative))
         .collect();
     found.sort_by(|a, b| {
         let newest_first = b.meta.mtime_ms.cmp(&a.meta.mtime_ms);

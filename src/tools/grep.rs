@@ -145,9 +145,9 @@ impl Tool for Grep {
 
     async fn validate_input(&self, input: &Value, _cx: &ToolCx) -> Result<(), Refusal> {
         let input: Input = fields::read(input)?;
-        compile(&input, false)?;
+        check(&input)?;
         types(&input).map(drop)?;
-        globs(&input, "/").map(drop)
+        rules(&input, "/").map(drop)
     }
 
     async fn call(
@@ -165,21 +165,33 @@ fn lines(n: Option<i64>) -> Option<usize> {
     n.map(|n| usize::try_from(n).unwrap_or(0))
 }
 
-fn compile(input: &Input, as_text: bool) -> Result<Search, Refusal> {
+/// Whether the pattern can be searched for.
+fn check(input: &Input) -> Result<(), Refusal> {
+    if query(input).surely_compiles() {
+        return Ok(());
+    }
+    compile(input, false).map(drop)
+}
+
+fn query(input: &Input) -> Query {
     let shows_lines = input.output_mode.unwrap_or_default() == Mode::Content;
     let around = lines(input.around).or(lines(input.context));
     let context = |n: Option<i64>| match shows_lines {
         true => lines(n).or(around).unwrap_or(0),
         false => 0,
     };
-    let query = Query {
+    Query {
         pattern: input.pattern.clone(),
         ignore_case: input.ignore_case.unwrap_or(false),
         multiline: input.multiline.unwrap_or(false),
         before: context(input.before),
         after: context(input.after),
         only_matching: shows_lines && input.only_matching.unwrap_or(false),
-    };
+    }
+}
+
+fn compile(input: &Input, as_text: bool) -> Result<Search, Refusal> {
+    let query = query(input);
     Search::new(&query, as_text).map_err(|e| {
         let hint = if !query.multiline && query.pattern.contains(['\n', 'n']) && e.contains("\\n") {
             "Set multiline to match over line ends."
@@ -221,21 +233,32 @@ fn types(input: &Input) -> Result<Option<Types>, Refusal> {
 }
 
 fn globs(input: &Input, base: &str) -> Result<Option<Override>, Refusal> {
+    let Some((builder, glob)) = rules(input, base)? else {
+        return Ok(None);
+    };
+    builder.build().map(Some).map_err(|e| unreadable(glob, &e))
+}
+
+/// The globs as they are read, not yet compiled.
+fn rules<'i>(input: &'i Input, base: &str) -> Result<Option<(OverrideBuilder, &'i str)>, Refusal> {
     let Some(glob) = &input.glob else {
         return Ok(None);
     };
-    let built = OverrideBuilder::new(base)
-        .add(glob)
-        .and_then(|builder| builder.build());
-    built.map(Some).map_err(|e| {
-        Refusal::new(
-            Class::InvalidInput,
-            format!(
-                "the glob {} cannot be read: {e}. Correct it.",
-                Value::String(glob.clone())
-            ),
-        )
-    })
+    let mut builder = OverrideBuilder::new(base);
+    match builder.add(glob) {
+        Ok(_) => Ok(Some((builder, glob))),
+        Err(e) => Err(unreadable(glob, &e)),
+    }
+}
+
+fn unreadable(glob: &str, error: &ignore::Error) -> Refusal {
+    Refusal::new(
+        Class::InvalidInput,
+        format!(
+            "the glob {} cannot be read: {error}. Correct it.",
+            Value::String(glob.to_owned())
+        ),
+    )
 }
 
 /// One file that matched, under the name that it is shown by.

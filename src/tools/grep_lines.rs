@@ -45,6 +45,38 @@ pub(super) struct Search {
     only_matching: bool,
 }
 
+/// A pattern of so many bytes, without counted repetitions, compiles within every limit.
+const SURELY_FITS_BYTES: usize = 1_000;
+
+impl Query {
+    /// Whether the pattern is certain to compile, told without compiling it: what is not
+    /// certain must be tried.
+    pub fn surely_compiles(&self) -> bool {
+        // A line end in a pattern is refused unless matches may go over lines, and may
+        // be written in many ways.
+        let bytes = self.pattern.as_bytes();
+        let letter_escaped = |pair: &[u8]| {
+            pair[0] == b'\\' && pair[1].is_ascii_alphanumeric() && !b"wWdDsSbB".contains(&pair[1])
+        };
+        if bytes.len() > SURELY_FITS_BYTES
+            || bytes.iter().any(|b| matches!(b, b'{' | b'\n' | b'\r'))
+            || bytes.windows(2).any(letter_escaped)
+        {
+            return false;
+        }
+        regex_syntax::ParserBuilder::new()
+            .utf8(false)
+            .unicode(true)
+            .multi_line(true)
+            .case_insensitive(self.ignore_case)
+            .dot_matches_new_line(self.multiline)
+            .crlf(!self.multiline)
+            .build()
+            .parse(&self.pattern)
+            .is_ok()
+    }
+}
+
 impl Search {
     /// Compiles a query; the error says what is wrong with the pattern. With `as_text`,
     /// contents with NULs in them are searched as well.
@@ -216,6 +248,29 @@ mod tests {
             hits(parts, b"foO boo\n").lines,
             [Line::Match(1, "oO".into()), Line::Match(1, "oo".into())]
         );
+    }
+
+    #[test]
+    fn what_surely_compiles_does() {
+        let pieces = [
+            "a", "(", ")", "[", "]", "|", "*", "+", "?", "^", "$", ".", "\\w", "\\s", "\\n", "\\b",
+            "\\.", "\\", "{2}", "{", "-", "é", "(?i)", "(?P<n>", "[^a]", "\n", "\\p{L}", "&&", "#",
+            " ",
+        ];
+        let mut sure = 0;
+        for (at, a) in pieces.iter().enumerate() {
+            for (by, b) in pieces.iter().enumerate() {
+                let query = Query {
+                    multiline: (at + by) % 2 == 0,
+                    ..query(&format!("{a}{b}{a}"))
+                };
+                if query.surely_compiles() {
+                    sure += 1;
+                    assert!(Search::new(&query, false).is_ok(), "{}", query.pattern);
+                }
+            }
+        }
+        assert!(sure > 200, "{sure}");
     }
 
     #[test]

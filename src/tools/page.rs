@@ -3,6 +3,7 @@
 
 use super::units;
 use crate::profile::{CharUnit, ReadLineFormat};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Where a page begins and how far it may go.
@@ -63,11 +64,23 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    fn number(self, line: u64) -> String {
-        match self.format {
-            ReadLineFormat::NumberTab => format!("{line}\t"),
-            ReadLineFormat::PaddedArrow => format!("{line:>6}→"),
+    /// Puts what goes before line number `line` into `prefix`, in place of what is there.
+    fn number(self, line: u64, prefix: &mut String) {
+        prefix.clear();
+        let mut digits = [b' '; 20];
+        let mut at = digits.len();
+        let mut rest = line;
+        while at > 0 && (rest > 0 || at == digits.len()) {
+            at -= 1;
+            digits[at] = b'0' + (rest % 10) as u8;
+            rest /= 10;
         }
+        let (from, end) = match self.format {
+            ReadLineFormat::NumberTab => (at, '\t'),
+            ReadLineFormat::PaddedArrow => (at.min(digits.len() - 6), '→'),
+        };
+        prefix.extend(digits[from..].iter().map(|b| char::from(*b)));
+        prefix.push(end);
     }
 }
 
@@ -154,8 +167,9 @@ pub(super) fn page(content: &[u8], skipped: usize, from: Start, layout: Layout) 
         has_invalid_utf8: false,
     };
     let mut used = 0;
+    let mut prefix = String::new();
     loop {
-        let prefix = layout.number(line.number);
+        layout.number(line.number, &mut prefix);
         let shown = first_piece(layout.unit, line.bytes(content), u64::MAX);
         let room = layout.budget.map_or(u64::MAX, |all| {
             let separator = u64::from(page.lines > 0);
@@ -196,7 +210,7 @@ pub(super) fn page(content: &[u8], skipped: usize, from: Start, layout: Layout) 
 
 impl Page {
     /// Puts a line, or the piece of it that is shown, at the end of the page.
-    fn add(&mut self, line: &Line, prefix: &str, shown: &Shown) {
+    fn add(&mut self, line: &Line, prefix: &str, shown: &Shown<'_>) {
         if self.lines > 0 {
             self.text.push('\n');
             self.content.push('\n');
@@ -210,7 +224,7 @@ impl Page {
     }
 
     /// Says where the page goes on after a piece of a line that has `chars` characters left.
-    fn cut(&mut self, line: &Line, piece: &Shown, chars: u64, from: Start, layout: Layout) {
+    fn cut(&mut self, line: &Line, piece: &Shown<'_>, chars: u64, from: Start, layout: Layout) {
         self.piece_of_units = Some(line.skipped + chars);
         let is_rest = line.start + piece.bytes >= line.visible;
         if is_rest {
@@ -253,17 +267,28 @@ fn visible_end(content: &[u8], at: usize, end: usize, is_last: bool, hide_cr: bo
 }
 
 /// Bytes as the model is shown them: what is not UTF-8 becomes U+FFFD.
-struct Shown {
-    text: String,
+struct Shown<'a> {
+    text: Cow<'a, str>,
     bytes: usize,
     invalid: bool,
 }
 
 /// The longest beginning of `bytes` that has at most `most` units as shown, and at
 /// least one character.
-fn first_piece(unit: CharUnit, bytes: &[u8], most: u64) -> Shown {
+fn first_piece(unit: CharUnit, bytes: &[u8], most: u64) -> Shown<'_> {
+    // No byte is shown as more than one unit.
+    if bytes.len() as u64 <= most
+        && let Ok(text) = std::str::from_utf8(bytes)
+    {
+        return Shown {
+            text: Cow::Borrowed(text),
+            bytes: bytes.len(),
+            invalid: false,
+        };
+    }
+    let mut text = String::new();
     let mut shown = Shown {
-        text: String::new(),
+        text: Cow::Borrowed(""),
         bytes: 0,
         invalid: false,
     };
@@ -275,7 +300,7 @@ fn first_piece(unit: CharUnit, bytes: &[u8], most: u64) -> Shown {
             Some(c) if taken.is_empty() && shown.bytes == 0 => &valid[..c.len_utf8()],
             _ => taken,
         };
-        shown.text.push_str(taken);
+        text.push_str(taken);
         shown.bytes += taken.len();
         left = left.saturating_sub(units::count(unit, taken));
         if taken.len() < valid.len() {
@@ -286,12 +311,13 @@ fn first_piece(unit: CharUnit, bytes: &[u8], most: u64) -> Shown {
             if left == 0 && shown.bytes > 0 {
                 break;
             }
-            shown.text.push('\u{FFFD}');
+            text.push('\u{FFFD}');
             shown.bytes += invalid.len();
             shown.invalid = true;
             left = left.saturating_sub(1);
         }
     }
+    shown.text = Cow::Owned(text);
     shown
 }
 

@@ -10,7 +10,7 @@ use crate::wire::ToolDef;
 use crate::words::Mode;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The tool by which deferred ones are found; without it nothing is deferred.
 pub(super) const SEARCH: &str = "ToolSearch";
@@ -173,16 +173,38 @@ fn unusable(schema: &Value) -> Option<String> {
             return Some(format!("its input schema has {key} at its root"));
         }
     }
+    compiled(schema).err()
+}
+
+/// So many schemas are kept compiled; those of the built-in tools are among the first.
+const COMPILED_MAX: usize = 256;
+
+type Compiled = Result<Arc<jsonschema::Validator>, String>;
+
+/// The validator of a schema, or why it has none. Pools are built often and of the same
+/// tools: each schema is compiled once.
+fn compiled(schema: &Value) -> Compiled {
+    static KNOWN: Mutex<BTreeMap<String, Compiled>> = Mutex::new(BTreeMap::new());
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let text = schema.to_string();
+    if let Some(compiled) = known().get(&text) {
+        return compiled.clone();
+    }
+    let compiled = compile(schema).map(Arc::new);
+    let mut known = known();
+    if known.len() < COMPILED_MAX {
+        known.insert(text, compiled.clone());
+    }
+    compiled
+}
+
+fn compile(schema: &Value) -> Result<jsonschema::Validator, String> {
     if let Err(e) = jsonschema::draft202012::meta::validate(schema) {
-        return Some(format!(
+        return Err(format!(
             "its input schema is no JSON Schema: {}",
             schema::wrong_schema(&e)
         ));
     }
-    compile(schema).err()
-}
-
-fn compile(schema: &Value) -> Result<jsonschema::Validator, String> {
     jsonschema::draft202012::new(schema)
         .map_err(|e| format!("its input schema does not compile: {e}"))
 }
@@ -190,7 +212,7 @@ fn compile(schema: &Value) -> Result<jsonschema::Validator, String> {
 /// A tool with what is made of it once.
 pub struct Entry {
     tool: Arc<dyn Tool>,
-    validator: jsonschema::Validator,
+    validator: Arc<jsonschema::Validator>,
     def: ToolDef,
     is_deferred: bool,
 }
@@ -291,7 +313,7 @@ impl Pool {
             .into_iter()
             .filter_map(|tool| {
                 // Merging left only those that compile.
-                let validator = compile(tool.input_schema()).ok()?;
+                let validator = compiled(tool.input_schema()).ok()?;
                 Some(Arc::new(Entry {
                     validator,
                     def: definition(&*tool, profile),

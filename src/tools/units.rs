@@ -1,17 +1,31 @@
 //! Sizes of text in the profile's character unit, in which the limits of results are given.
 
 use crate::profile::CharUnit;
+use crate::wire::count_bytes;
+use std::borrow::Cow;
 
 /// The number of units of `text`.
 pub fn count(unit: CharUnit, text: &str) -> u64 {
+    // Nearly every text is ASCII, which is seen many bytes at a time.
+    if text.is_ascii() {
+        return text.len() as u64;
+    }
     let bytes = text.as_bytes();
-    let chars = bytes.iter().filter(|b| (**b as i8) >= -0x40).count();
-    let extra = match unit {
-        CharUnit::Scalar => 0,
+    let chars = count_bytes(bytes, |b| (b as i8) >= -0x40);
+    match unit {
+        CharUnit::Scalar => chars,
         // A character takes one code unit, and one more if it needs four bytes in UTF-8.
-        CharUnit::Utf16 => bytes.iter().filter(|b| **b >= 0xF0).count(),
-    };
-    (chars + extra) as u64
+        CharUnit::Utf16 => chars + count_bytes(bytes, |b| b >= 0xF0),
+    }
+}
+
+/// Bytes as text, what is not UTF-8 as U+FFFD. Nearly all are, which is seen many bytes
+/// at a time.
+pub fn lossy(bytes: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => String::from_utf8_lossy(bytes),
+    }
 }
 
 fn size(unit: CharUnit, c: char) -> u64 {

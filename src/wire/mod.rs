@@ -27,4 +27,6 @@ pub use request::RequestBody;
 pub use response::{Response, StopReason};
 pub use stream::{Delta, Event, EventKind};
 pub use tool::ToolDef;
-pub use usage::{Usage, estimate_message_tokens, estimate_tokens, estimate_tools_tokens};
+pub use usage::{
+    Usage, count_bytes, estimate_message_tokens, estimate_tokens, estimate_tools_tokens,
+};

@@ -115,17 +115,17 @@ pub fn estimate_tokens(text: &str) -> u64 {
     if text.is_ascii() {
         return (text.len() as u64).div_ceil(ASCII_PER_TOKEN);
     }
-    let mut ascii: u64 = 0;
-    let mut other: u64 = 0;
-    for byte in text.bytes() {
-        match byte {
-            0..=0x7f => ascii += 1,
-            // First bytes of longer characters; the bytes after them do not count.
-            0xc0.. => other += 1,
-            _ => {}
-        }
-    }
+    // First bytes of longer characters; the bytes after them do not count.
+    let other = count_bytes(text.as_bytes(), |byte| byte >= 0xc0);
+    let ascii = count_bytes(text.as_bytes(), |byte| byte < 0x80);
     ascii.div_ceil(ASCII_PER_TOKEN) + other
+}
+
+/// How many bytes are such. In blocks that a byte can count, which is done with many
+/// bytes at a time.
+pub fn count_bytes(bytes: &[u8], such: impl Fn(u8) -> bool + Copy) -> u64 {
+    let block = |block: &[u8]| block.iter().map(|b| u8::from(such(*b))).sum::<u8>();
+    bytes.chunks(128).map(|b| u64::from(block(b))).sum()
 }
 
 /// Estimates the tokens of a message from its JSON.

@@ -25,30 +25,30 @@ use dispatch::Dispatch;
 use files::WorldFiles;
 use state::Running;
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// Bash on the world, with the scenario's answers to what it does not have.
 pub struct VirtualShell {
     fixtures: Arc<Fixtures>,
-    /// The commands that the shell has itself.
-    provided: Arc<BTreeSet<String>>,
 }
+
+/// The commands that every shell has itself.
+static PROVIDED: LazyLock<Arc<BTreeSet<String>>> = LazyLock::new(|| {
+    let bare = Bash::builder()
+        .rootfs(false)
+        .builtin_filter(is_offered)
+        .build();
+    Arc::new(bare.builtin_names().into_iter().collect())
+});
 
 impl VirtualShell {
     pub fn new(fixtures: Arc<Fixtures>) -> VirtualShell {
-        let bare = Bash::builder()
-            .rootfs(false)
-            .builtin_filter(is_offered)
-            .build();
-        VirtualShell {
-            fixtures,
-            provided: Arc::new(bare.builtin_names().into_iter().collect()),
-        }
+        VirtualShell { fixtures }
     }
 
     /// The names of the commands that the shell has itself, sorted.
     pub fn provided(&self) -> impl Iterator<Item = &str> {
-        self.provided.iter().map(String::as_str)
+        PROVIDED.iter().map(String::as_str)
     }
 
     async fn run_script(&self, command: &Command, running: &Arc<Running>, out: &Printed) -> Ran {
@@ -267,7 +267,7 @@ impl Shell for VirtualShell {
         let running = Arc::new(Running::new(
             actor.clone(),
             self.fixtures.clone(),
-            self.provided.clone(),
+            PROVIDED.clone(),
         ));
         let out = Printed::default();
         let script = self.run_script(command, &running, &out);
