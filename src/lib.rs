@@ -34,6 +34,7 @@ pub mod run;
 
 pub mod replay;
 
+pub mod explain;
 pub mod report;
 
 mod library;

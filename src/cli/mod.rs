@@ -6,6 +6,7 @@ mod console;
 mod determinism;
 mod diff;
 mod exit;
+mod explain;
 mod flags;
 mod new;
 mod replay;
@@ -42,6 +43,8 @@ enum Verb {
     Run(run::Args),
     /// Replay recordings through the runtime; report where they diverge
     Replay(replay::Args),
+    /// Say what the five layers would decide for a call, or for every call of a recording, and why
+    Explain(Box<explain::Args>),
     /// Read a trace
     Show(show::Args),
     /// Find the first divergence of two traces
@@ -63,6 +66,7 @@ pub fn main() -> ExitCode {
         let exit = match cli.verb {
             Verb::Run(args) => run::run(&args, &mut console),
             Verb::Replay(args) => replay::replay(&args, &mut console),
+            Verb::Explain(args) => explain::explain(&args, &mut console),
             Verb::Show(args) => show::show(&args, &mut console),
             Verb::Diff(args) => diff::diff(&args, &mut console),
             Verb::Accept(args) => accept::accept(&args, &mut console),

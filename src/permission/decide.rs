@@ -3,10 +3,11 @@
 use super::order::{self, Open, Setup, Step, Verdicts};
 use super::subject::About;
 use super::{
-    Decided, Judged, Permissions, Verdict, classifier, hook, lock, mode, rule, text, user,
+    Asks, Decided, Judged, Permissions, Verdict, classifier, grants, hook, lock, mode, rule, text,
+    user,
 };
 use crate::profile::PermissionOrder;
-use crate::rule::Query;
+use crate::rule::{Query, RuleSet};
 use crate::sim::{OpKind, Resource};
 use crate::tools::OwnVerdict;
 use crate::trace::{Decision, LayerVerdict, Prompt};
@@ -16,6 +17,7 @@ use serde_json::Value;
 /// What asking has brought so far.
 #[derive(Default)]
 struct Asked {
+    asks: Option<Asks>,
     prompts: Vec<Prompt>,
     updated_input: Option<Value>,
     waited_ms: u64,
@@ -86,6 +88,7 @@ impl Permissions {
                 }
                 Step::AskUser(because) => {
                     let why = because.map(|layer| asks(&said, layer)).unwrap_or_default();
+                    asked.asks = Some(who_asks(&said, because));
                     let answered = Box::pin(user::ask(self, judged, &about, &why)).await;
                     asked.waited_ms += answered.prompt.as_ref().map_or(0, |p| p.waited_ms);
                     asked.prompts.extend(answered.prompt);
@@ -101,6 +104,28 @@ impl Permissions {
         }
     }
 
+    /// The narrowest rule that covers a call like this one.
+    pub async fn suggestion(&self, judged: &Judged<'_>) -> String {
+        let about = About::of(judged, &self.rules, false).await;
+        grants::rule_for(judged.tool.name(), &about)
+    }
+
+    /// Which of `sets` have a rule that matches a call, whatever the others say.
+    pub async fn matching(&self, judged: &Judged<'_>, sets: &[RuleSet]) -> Vec<bool> {
+        let about = About::of(judged, &self.rules, true).await;
+        let aliases = judged.tool.aliases();
+        let query = Query {
+            tool: judged.tool.name(),
+            aliases: &aliases,
+            subject: about.subject(),
+        };
+        let hits = |set: &RuleSet| {
+            let matches = set.matches(&query);
+            matches.deny.is_some() || matches.ask.is_some() || matches.allow.is_some()
+        };
+        sets.iter().map(hits).collect()
+    }
+
     /// What the user granted before. Without a user, nothing ever was.
     async fn look_up(&self, judged: &Judged<'_>, query: &Query<'_>) -> Verdict {
         if self.user.is_none() {
@@ -112,13 +137,31 @@ impl Permissions {
     }
 }
 
-/// Why a layer wants the user to be asked.
-fn asks(said: &Verdicts, layer: Layer) -> String {
-    let verdict = match layer {
+/// What one of the first three layers says.
+fn of_layer(said: &Verdicts, layer: Layer) -> &Verdict {
+    match layer {
         Layer::Rule => &said.rule,
         Layer::Mode => &said.mode,
         _ => &said.hook,
-    };
+    }
+}
+
+fn who_asks(said: &Verdicts, because: Option<Layer>) -> Asks {
+    match because {
+        Some(layer) => Asks {
+            layer,
+            reason: of_layer(said, layer).reason,
+        },
+        None => Asks {
+            layer: Layer::User,
+            reason: "nobody_decided",
+        },
+    }
+}
+
+/// Why a layer wants the user to be asked.
+fn asks(said: &Verdicts, layer: Layer) -> String {
+    let verdict = of_layer(said, layer);
     match &verdict.rule {
         Some(rule) => format!(
             "the rule `{}` of the {} settings asks",
@@ -202,6 +245,7 @@ fn finish(
     };
     Decided {
         decision,
+        asks: asked.asks,
         prompts: asked.prompts,
         updated_input: asked.updated_input,
         class,

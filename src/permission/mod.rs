@@ -33,7 +33,7 @@ use crate::profile::Profile;
 use crate::rule::RuleSet;
 use crate::tools::{Tool, ToolCx};
 use crate::trace;
-use crate::words::{Class, Mode};
+use crate::words::{Class, Layer, Mode};
 use crate::world::{Answer, Answers, User};
 use serde_json::Value;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -67,6 +67,8 @@ pub struct Judged<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decided {
     pub decision: trace::Decision,
+    /// Who wanted the user to be asked, if it came to that.
+    pub asks: Option<Asks>,
     /// The questions that were put to the user, with their answers.
     pub prompts: Vec<trace::Prompt>,
     /// What the user wants to run instead: it goes through parse and validate, and is
@@ -79,6 +81,15 @@ pub struct Decided {
     pub text: String,
     /// Virtual milliseconds spent asking.
     pub waited_ms: u64,
+}
+
+/// Why the user is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asks {
+    /// The layer that asks; [`Layer::User`] where nobody before the user decided.
+    pub layer: Layer,
+    /// One word for what it rests on, as in a decision.
+    pub reason: &'static str,
 }
 
 impl Permissions {

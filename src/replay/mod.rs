@@ -17,5 +17,5 @@ mod stage;
 mod verdict;
 
 pub use report::{RecordingReport, Summary, Unreadable, recording_files, replay_file};
-pub use session::{Assumed, ReplayOptions, Replayed, replay};
+pub use session::{Assumed, ReplayOptions, Replayed, mode_of, replay, world_input};
 pub use verdict::{Cause, Count, Counts, Divergence, Tally, Verdict};

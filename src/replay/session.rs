@@ -393,7 +393,7 @@ fn verdict_of(performed: &Performed, serves: bool, supplied: bool) -> Verdict {
 
 /// The mode that a call was made in; the default one where the recording has none, or
 /// one that is not known here.
-fn mode_of(call: &RecordedCall<'_>) -> Mode {
+pub fn mode_of(call: &RecordedCall<'_>) -> Mode {
     call.mode
         .as_deref()
         .and_then(Mode::from_word)
@@ -429,7 +429,7 @@ fn view_of(call: &RecordedCall<'_>) -> View {
 
 /// The input of a call with the paths of the world in place of those with drives; what
 /// the runtime could not parse, as the model had sent it.
-fn world_input(call: &RecordedCall<'_>, folders: &Folders) -> Arc<str> {
+pub fn world_input(call: &RecordedCall<'_>, folders: &Folders) -> Arc<str> {
     const PATHS: [&str; 3] = ["file_path", "notebook_path", "path"];
     let text = call.input.get();
     if text.contains("__unparsedToolInput")

@@ -75,8 +75,13 @@ pub fn stand_in(name: &str) -> CustomTool {
             false,
         ),
     };
+    let aliases: &[&str] = match name {
+        "Agent" => &["Task"],
+        _ => &[],
+    };
     CustomTool {
         read_only: reads,
+        aliases: aliases.iter().map(|alias| (*alias).to_owned()).collect(),
         ..CustomTool::new(name, description, schema)
     }
 }

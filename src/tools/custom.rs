@@ -1,6 +1,8 @@
 //! Tools that a scenario defines: own ones, and those of MCP servers.
 
-use super::{Footprint, Outcome, Permit, Progress, ReadOnly, RuleSubject, Tool, ToolCx};
+use super::{
+    Footprint, Outcome, OwnVerdict, Permit, Progress, ReadOnly, RuleSubject, Tool, ToolCx,
+};
 use crate::sim::{OpKind, Resource};
 use crate::wire::{Block, raw};
 use crate::words::Class;
@@ -218,12 +220,33 @@ impl Tool for CustomTool {
         self.max_result_chars
     }
 
-    /// `WebFetch(domain:…)` rules are about the URL; rules about other tools that have no
-    /// implementation here are by name.
-    fn rule_subject(&self, _cx: &ToolCx, input: &Value) -> RuleSubject {
-        match input["url"].as_str() {
-            Some(url) if self.name == "WebFetch" => RuleSubject::Url(url.to_owned()),
-            _ => RuleSubject::None,
+    /// Tools that have no implementation here and that rules with a specifier know
+    /// (`semantics.md §1.1`); rules about others are by name.
+    fn rule_subject(&self, cx: &ToolCx, input: &Value) -> RuleSubject {
+        let text = |key: &str| input[key].as_str();
+        let (name, here) = (self.name.as_str(), &cx.env.cwd);
+        match name {
+            "WebFetch" => text("url").map(|url| RuleSubject::Url(url.to_owned())),
+            "NotebookEdit" => {
+                text("notebook_path").map(|path| RuleSubject::EditPath(cx.absolute(path)))
+            }
+            "LS" => Some(RuleSubject::ReadPath(
+                cx.absolute(text("path").unwrap_or(here)),
+            )),
+            "Monitor" => text("command").map(|line| RuleSubject::Command(line.to_owned())),
+            _ => None,
+        }
+        .unwrap_or(RuleSubject::None)
+    }
+
+    /// What is said to a person needs the person, whatever rule allows it
+    /// (`semantics.md §1.8`).
+    async fn check_permissions(&self, _input: &Value, _cx: &ToolCx) -> OwnVerdict {
+        match self.name.as_str() {
+            "AskUserQuestion" | "ExitPlanMode" => OwnVerdict::Ask {
+                why: "it is for the user to answer".to_owned(),
+            },
+            _ => OwnVerdict::None,
         }
     }
 

@@ -65,7 +65,9 @@ fn fails() -> String {
 #[test]
 fn help_of_every_verb() {
     let here = Path::new(".");
-    for verb in ["", "run", "show", "diff", "accept", "new", "schema"] {
+    for verb in [
+        "", "run", "explain", "show", "diff", "accept", "new", "schema",
+    ] {
         let args: Vec<&str> = [verb, "--help"]
             .into_iter()
             .filter(|a| !a.is_empty())

@@ -2,6 +2,7 @@
 
 mod cli;
 mod determinism;
+mod explain;
 mod generated;
 mod hooks;
 mod laws;

@@ -19,7 +19,7 @@ const FLOORS: &[(u8, &[&str])] = &[
     (8, &["agent"]),
     (9, &["run"]),
     (10, &["replay"]),
-    (11, &["report"]),
+    (11, &["report", "explain"]),
     (12, &["cli", "library", "main"]),
 ];
 

@@ -1,0 +1,311 @@
+//! `rehearsal explain` through the built program.
+
+use serde_json::{Value, json};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+struct Ran {
+    code: i32,
+    stdout: String,
+    stderr: String,
+}
+
+impl Ran {
+    fn json(&self) -> Vec<Value> {
+        let lines = self.stdout.lines();
+        let read = lines.map(|line| serde_json::from_str(line).expect("a line of JSON"));
+        read.collect()
+    }
+}
+
+fn explain(args: &[&str]) -> Ran {
+    let output = Command::new(env!("CARGO_BIN_EXE_rehearsal"))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .arg("explain")
+        .args(args)
+        .stdin(Stdio::null())
+        .env_clear()
+        .output()
+        .expect("the program starts");
+    Ran {
+        code: output.status.code().expect("it was not killed"),
+        stdout: String::from_utf8(output.stdout).expect("UTF-8"),
+        stderr: String::from_utf8(output.stderr).expect("UTF-8"),
+    }
+}
+
+const TYPICAL: &str = "fixtures/projects/typical";
+const GREETING: &str = "fixtures/recordings/greeting.jsonl";
+
+/// Settings in a file of their own.
+fn settings(value: &Value) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("settings.json");
+    std::fs::write(&path, value.to_string()).expect("writes");
+    let name = path.display().to_string();
+    (folder, name)
+}
+
+fn shell(command: &str) -> String {
+    json!({"command": command}).to_string()
+}
+
+/// The answer for one command line under some rules, as JSON.
+fn answer(rules: &Value, command: &str, more: &[&str]) -> Value {
+    let (_folder, file) = settings(&json!({"permissions": rules}));
+    let input = shell(command);
+    let mut args = vec![
+        "--json",
+        "--settings",
+        &file,
+        "--tool",
+        "Bash",
+        "--input",
+        &input,
+    ];
+    args.extend(more);
+    let ran = explain(&args);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    ran.json().remove(0)
+}
+
+#[test]
+fn a_removal_behind_an_assignment_in_a_typical_project() {
+    let input = shell("FOO=1 rm -rf build && echo ok");
+    let ran = explain(&["--settings", TYPICAL, "--tool", "Bash", "--input", &input]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    insta::assert_snapshot!(ran.stdout);
+}
+
+#[test]
+fn what_only_the_user_could_decide() {
+    let input = shell("git push origin main");
+    let ran = explain(&["--settings", TYPICAL, "--tool", "Bash", "--input", &input]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    insta::assert_snapshot!(ran.stdout);
+}
+
+#[test]
+fn an_ask_names_its_rule_and_the_users_answer_decides_it() {
+    let rules = json!({"ask": ["Bash(make *)"]});
+    let asked = answer(&rules, "make all", &[]);
+    assert_eq!(asked["behavior"], "ask");
+    assert_eq!(
+        (&asked["layer"], &asked["rule"]),
+        (&json!("rule"), &json!("Bash(make *)"))
+    );
+    assert_eq!(
+        (&asked["source"], &asked["index"]),
+        (&json!("project"), &json!(0))
+    );
+    assert_eq!(asked["layers"].as_array().map(Vec::len), Some(5));
+    for (user, behavior) in [("allow", "allow"), ("deny", "deny"), ("none", "deny")] {
+        let answered = answer(&rules, "make all", &["--user", user]);
+        assert_eq!(answered["behavior"], behavior, "{user}");
+        assert_eq!(answered["layer"], "user", "{user}");
+    }
+    let nobody = answer(&json!({}), "make all", &[]);
+    assert_eq!(
+        (&nobody["behavior"], &nobody["layer"]),
+        (&json!("ask"), &json!("user"))
+    );
+}
+
+#[test]
+fn a_tool_that_a_bare_deny_takes_away_is_denied_by_that_rule() {
+    let removed = answer(
+        &json!({"deny": ["Bash"], "allow": ["Bash(ls *)"]}),
+        "ls -l",
+        &[],
+    );
+    assert_eq!(removed["behavior"], "deny");
+    assert_eq!(
+        (&removed["layer"], &removed["rule"]),
+        (&json!("rule"), &json!("Bash"))
+    );
+    let change = &removed["changes"][0];
+    assert_eq!(change["change"], "without `Bash`");
+    assert_eq!(
+        (&change["behavior"], &change["rule"]),
+        (&json!("allow"), &json!("Bash(ls *)"))
+    );
+}
+
+#[test]
+fn every_change_that_is_named_was_tried() {
+    let rules = json!({"deny": ["Bash(rm *)", "Bash(rm -rf *)"], "ask": ["Bash(rm -rf build)"]});
+    let explained = answer(&rules, "rm -rf build", &[]);
+    let of = |text: &str| {
+        let changes = explained["changes"].as_array().expect("a list").iter();
+        let found = changes.filter(|change| change["change"] == text);
+        found.map(|change| change["behavior"].clone()).next()
+    };
+    assert_eq!(
+        of("without `Bash(rm *)`"),
+        None,
+        "the second denial still holds"
+    );
+    let both = "without `Bash(rm *)` and `Bash(rm -rf *)`";
+    assert_eq!(of(both), Some(json!("ask")));
+    assert_eq!(of("in mode bypassPermissions"), None);
+}
+
+#[test]
+fn a_link_leads_where_the_flags_say() {
+    let (_folder, file) = settings(&json!({"permissions": {"deny": ["Read(//etc/**)"]}}));
+    let input = json!({"file_path": "passwd"}).to_string();
+    let call = [
+        "--json",
+        "--settings",
+        &file,
+        "--tool",
+        "Read",
+        "--input",
+        &input,
+    ];
+    let plain = explain(&[&call[..], &["--file", "passwd=x"]].concat()).json();
+    assert_eq!(plain[0]["behavior"], "allow");
+    let link = ["--file", "/etc/passwd", "--symlink", "passwd=/etc/passwd"];
+    let linked = explain(&[&call[..], &link].concat()).json();
+    assert_eq!(
+        (&linked[0]["behavior"], &linked[0]["layer"]),
+        (&json!("deny"), &json!("rule"))
+    );
+}
+
+#[test]
+fn the_exit_code_says_whether_it_is_as_expected() {
+    let input = shell("ls");
+    let call = ["--tool", "Bash", "--input", &input, "--expect"];
+    assert_eq!(explain(&[&call[..], &["allow"]].concat()).code, 0);
+    let differs = explain(&[&call[..], &["deny"]].concat());
+    assert_eq!(differs.code, 1);
+    assert_eq!(differs.stderr, "error: expected deny, found allow\n");
+}
+
+#[test]
+fn what_cannot_be_explained_is_bad_input() {
+    let (_folder, broken) = settings(&json!({"permissions": {"deny": ["Bash(x"]}}));
+    let input = shell("ls");
+    let cases: [&[&str]; 6] = [
+        &["--tool", "Bash", "--input", "{"],
+        &["--tool", "bash", "--input", &input],
+        &["--tool", "Bash", "--input", "{\"command\": 1}"],
+        &["--tool", "Bash", "--input", &input, "--settings", &broken],
+        &[
+            "--tool",
+            "Bash",
+            "--input",
+            &input,
+            "--settings",
+            "not/there",
+        ],
+        &["--tool", "Bash", "--input", &input, "--symlink", "x"],
+    ];
+    for args in cases {
+        let ran = explain(args);
+        assert_eq!(ran.code, 2, "{args:?}: {}", ran.stdout);
+        assert!(
+            ran.stderr.starts_with("error: ") || ran.stderr.contains(": error: "),
+            "{}",
+            ran.stderr
+        );
+        assert_eq!(ran.stdout, "");
+    }
+}
+
+#[test]
+fn over_a_recording_nothing_flips_and_useless_rules_are_named() {
+    let rules = json!({
+        "ask": ["Edit", "Edit(**)"],
+        "allow": ["Bash(npm *)"],
+        "deny": ["Read(.env)"],
+    });
+    let (_folder, file) = settings(&json!({"permissions": rules}));
+    let ran = explain(&["--json", "--settings", &file, GREETING]);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    let lines = ran.json();
+    assert_eq!(lines.len(), 5);
+    let summary = &lines[4]["summary"];
+    assert_eq!(
+        (&summary["calls"], &summary["flips"]),
+        (&json!(4), &json!(0))
+    );
+    let of = |rule: &str| {
+        let mut rules = summary["rules"].as_array().expect("a list").iter();
+        rules
+            .find(|one| one["rule"] == rule)
+            .expect("is listed")
+            .clone()
+    };
+    assert_eq!(of("Edit")["decided"], 1);
+    assert_eq!(
+        (
+            &of("Edit(**)")["decided"],
+            &of("Edit(**)")["preempted_by"]["`Edit`"]
+        ),
+        (&json!(0), &json!(1))
+    );
+    assert_eq!(of("Bash(npm *)")["matched"], 0);
+    let text = explain(&["--settings", &file, GREETING]).stdout;
+    assert!(
+        text.contains("\nshadowed: another always decides\n  `Edit(**)`"),
+        "{text}"
+    );
+    assert!(
+        text.contains("\nnever fired: no call is theirs\n  `Read(.env)`"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_decision_that_flips_ends_with_one() {
+    let (_folder, file) = settings(&json!({"permissions": {"deny": ["Edit"]}}));
+    let ran = explain(&["--json", "--settings", &file, GREETING]);
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    let flips: Vec<Value> = ran
+        .json()
+        .into_iter()
+        .filter(|line| line["flips"] == true)
+        .collect();
+    assert_eq!(flips.len(), 1);
+    for flip in &flips {
+        assert_eq!(
+            (&flip["old"]["behavior"], &flip["new"]["behavior"]),
+            (&json!("allow"), &json!("deny"))
+        );
+        assert_eq!(flip["new"]["rule"], "Edit");
+    }
+}
+
+#[test]
+fn without_settings_it_says_what_is_assumed() {
+    let ran = explain(&[GREETING]);
+    assert_eq!(ran.code, 0, "{}", ran.stdout);
+    assert!(ran.stderr.contains("no --settings"), "{}", ran.stderr);
+}
+
+#[test]
+fn all_recordings_are_decided_about() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/claude-code");
+    if !folder.is_dir() {
+        eprintln!("skipped: the recordings are not beside this checkout");
+        return;
+    }
+    let ran = explain(&[
+        "--json",
+        "--settings",
+        TYPICAL,
+        &folder.display().to_string(),
+    ]);
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    let lines = ran.json();
+    let summary = &lines.last().expect("a summary")["summary"];
+    let number = |key: &str| summary[key].as_u64().expect("a number");
+    assert_eq!(lines.len() as u64, number("calls") + 1);
+    assert!(number("compared") * 100 > number("calls") * 95, "{summary}");
+    assert!(
+        number("flips") > 0 && number("unreadable") == 0,
+        "{summary}"
+    );
+}
