@@ -86,6 +86,7 @@ words! {
         Default = "default",
         AcceptEdits = "acceptEdits",
         Plan = "plan",
+        Auto = "auto",
         DontAsk = "dontAsk",
         BypassPermissions = "bypassPermissions",
     }

@@ -200,7 +200,7 @@ fn assumed(options: &OverOptions, console: &mut Console) {
     );
     if options.user.is_none() {
         console.note(
-            "note: a call that the user would be asked about is taken to be answered as recorded",
+            "note: a call that user or classifier would be asked about is taken to be answered as recorded",
         );
     }
     if options.settings.is_none() {

@@ -3,7 +3,7 @@
 
 use super::question::{Unanswered, UserSays};
 use super::ruling::Ruling;
-use crate::permission::{HookVerdict, Judged, Permissions, Working};
+use crate::permission::{ClassifierAnswer, HookVerdict, Judged, Permissions, Working};
 use crate::profile::Profile;
 use crate::rule::{Anchors, RuleSet};
 use crate::run::RESULTS_DIR;
@@ -63,7 +63,8 @@ const CHANGE_NOTHING: &[&str] = &[
 pub(super) struct Call<'a> {
     pub tool: &'a str,
     pub input: &'a Value,
-    /// Whether the input is known to be one that the tool takes, whatever its schema here says.
+    /// Whether it was recorded: then its input is one that the tool takes, whatever its schema
+    /// here says, and what a classifier said of it stands in the recording.
     pub accepted: bool,
     pub mode: Mode,
     /// Absolute and normal.
@@ -173,6 +174,7 @@ impl Court {
                 behavior,
                 reason: "as asked for".to_owned(),
             }),
+            deputy: None,
             granted_by_user: false,
         }
     }
@@ -210,6 +212,10 @@ impl Court {
         }
     }
 
+    fn anchors(&self) -> Anchors {
+        Anchors::new(&self.cwd, &self.home)
+    }
+
     fn additional_dirs(&self) -> Vec<String> {
         let absolute = |text: &str| match text.strip_prefix("~/") {
             Some(rest) => normalize(&self.home, rest),
@@ -223,14 +229,22 @@ impl Court {
         // A session that has moved keeps the folder it began in.
         let mut folders = cx.env.additional_dirs.clone();
         folders.push(self.cwd.clone());
-        let working = Working::new(call.cwd, &folders, RESULTS_DIR, &**self.world.fs());
+        let fs = &**self.world.fs();
+        let working = Working::new(call.cwd, &folders, RESULTS_DIR, fs);
         let permissions =
-            Permissions::new(self.rules.clone(), working, call.mode, self.profile.clone());
+            Permissions::new(self.rules.clone(), working, call.mode, self.profile.clone())
+                .with_settings(self.settings.clone(), self.anchors(), RESULTS_DIR, fs);
+        // What a recorded classifier said stands in the recording: like the user's answer.
+        let permissions = match call.accepted {
+            true => permissions.with_classifier(vec![no_opinion()]),
+            false => permissions,
+        };
         let reply = match call.user {
             None | Some(UserSays::Nobody) => return permissions,
             Some(UserSays::Allow) => UserReply::Allow {
                 always: false,
                 updated_input: None,
+                updated_permissions: Vec::new(),
             },
             Some(UserSays::Deny) => UserReply::Deny { comment: None },
         };
@@ -310,6 +324,25 @@ impl Court {
             None => mcp.extend(of_server(call.tool).map(|tool| Arc::new(tool) as Arc<dyn Tool>)),
         }
         Pool::build(own, mcp, &options).0
+    }
+}
+
+/// A classifier that leaves it to the user.
+fn no_opinion() -> Answer<ClassifierAnswer> {
+    Answer {
+        value: ClassifierAnswer {
+            tool: None,
+            call: None,
+            input: BTreeMap::new(),
+            sees: None,
+            answer: Behavior::Ask,
+            reason: None,
+            think_ms: 0,
+        },
+        has_matcher: false,
+        times: None,
+        optional: true,
+        label: "as recorded".to_owned(),
     }
 }
 

@@ -296,11 +296,14 @@ impl Session<'_> {
 }
 
 /// Whether another thing is decided now. A call that was allowed, or that the user
-/// refused, and that would be asked about now, is not another thing: whether the user
+/// or a classifier refused, and that would be asked about now, is not another thing: whether the user
 /// was asked then, no recording says, and what they said stands.
 fn flips(old: &Old, new: &Ruling) -> bool {
     match new.behavior {
-        Behavior::Ask => old.behavior == Behavior::Deny && old.class != Class::DeniedUser,
+        Behavior::Ask => {
+            let asked = matches!(old.class, Class::DeniedUser | Class::DeniedClassifier);
+            old.behavior == Behavior::Deny && !asked
+        }
         behavior => behavior != old.behavior,
     }
 }

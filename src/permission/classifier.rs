@@ -1,8 +1,11 @@
-//! Layer 4: a classifier, as the scenario scripts it.
+//! Layer 4: a classifier, as the scenario scripts it; in mode `auto`, where none is
+//! scripted, one that goes by a few rules.
 
-use super::{Judged, Permissions, Verdict};
+use super::mode::Place;
+use super::subject::About;
+use super::{Judged, Permissions, Verdict, lock};
 use crate::sim::{OpKind, Resource};
-use crate::words::Behavior;
+use crate::words::{Behavior, Mode};
 use crate::world::Pattern;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -56,12 +59,80 @@ impl ClassifierAnswer {
     }
 }
 
-/// Asks the classifier: one operation, then the time it takes.
-pub(super) async fn verdict(
+/// Asks the classifier that there is.
+pub(super) async fn ask(
     permissions: &Permissions,
     judged: &Judged<'_>,
-    about: &str,
+    about: &About,
+    place: Place,
+    mode: Mode,
 ) -> Verdict {
+    if mode == Mode::Auto
+        && let Some(why) = lock(&permissions.refusals).pause()
+    {
+        return Verdict::none(why);
+    }
+    match (permissions.classifier.is_empty(), mode) {
+        (false, _) => scripted(permissions, judged, about.shown()).await,
+        (true, Mode::Auto) => {
+            let world = &judged.cx.world;
+            world.op(Resource::Classifier, OpKind::Ask).await;
+            by_rules(judged, place)
+        }
+        (true, _) => Verdict::none("there is no classifier"),
+    }
+}
+
+/// What a call shows that makes it dangerous, whatever the tool says of itself.
+const DANGERS: &[(&str, &str)] = &[
+    (".ssh/", "it is about keys"),
+    ("id_rsa", "it is about keys"),
+    (".aws/credentials", "it is about credentials"),
+    (".netrc", "it is about credentials"),
+    ("/etc/shadow", "it is about passwords"),
+    ("--force", "it does without asking what would be asked"),
+    ("--no-verify", "it leaves checks out"),
+    ("sudo ", "it runs as somebody else"),
+    ("| sh", "it runs what it has just got"),
+    ("| bash", "it runs what it has just got"),
+    ("chmod 777", "it opens files to everybody"),
+];
+
+/// The rule-based classifier: denies what a tool calls destructive and what shows a
+/// danger, allows what changes nothing or only files of the project, and has no opinion
+/// of the rest.
+fn by_rules(judged: &Judged<'_>, place: Place) -> Verdict {
+    let (tool, input) = (judged.tool, judged.input);
+    let deny = |why: &'static str| Verdict::new(Behavior::Deny, "by_rules", why);
+    let allow = |why: &'static str| Verdict::new(Behavior::Allow, "by_rules", why);
+    let sees = tool.to_classifier_input(input).to_string();
+    if let Some((_, why)) = DANGERS.iter().find(|(sign, _)| sees.contains(sign)) {
+        return deny(why);
+    }
+    if tool.is_read_only(input) {
+        return allow("it changes nothing");
+    }
+    match place {
+        Place::EditsProtected => return deny("it changes a file that configures other programs"),
+        Place::EditsOutside => return deny("it changes files outside the working folders"),
+        _ => {}
+    }
+    if tool.is_destructive(input) {
+        return deny("it may take something away for good");
+    }
+    match place {
+        Place::EditsInside => allow("it changes only files of the working folders"),
+        _ if is_mcp(tool.name()) => allow("its server says that it takes nothing away"),
+        _ => Verdict::none("nothing speaks for it or against it"),
+    }
+}
+
+fn is_mcp(name: &str) -> bool {
+    name.starts_with("mcp__")
+}
+
+/// Asks the scripted classifier: one operation, then the time it takes.
+async fn scripted(permissions: &Permissions, judged: &Judged<'_>, about: &str) -> Verdict {
     let (cx, tool) = (judged.cx, judged.tool);
     cx.world.op(Resource::Classifier, OpKind::Ask).await;
     let sees = tool.to_classifier_input(judged.input).to_string();

@@ -1,10 +1,11 @@
 //! The way of one decision through the layers.
 
+use super::changes::Current;
 use super::order::{self, Open, Setup, Step, Verdicts};
 use super::subject::About;
 use super::{
-    Asks, Decided, Judged, Permissions, Verdict, classifier, grants, hook, lock, mode, rule, text,
-    user,
+    Asks, Decided, DeputyAnswer, Judged, Permissions, Request, Verdict, classifier, grants, hook,
+    lock, mode, rule, text, user,
 };
 use crate::profile::PermissionOrder;
 use crate::rule::{Query, RuleSet};
@@ -34,40 +35,56 @@ impl Permissions {
             mode: self.mode(),
             granted_by_user: judged.granted_by_user,
         };
-        let edits_matter = matches!(setup.mode, Mode::AcceptEdits | Mode::Plan)
+        let edits_matter = matches!(setup.mode, Mode::AcceptEdits | Mode::Plan | Mode::Auto)
             || setup.order != PermissionOrder::RulesFirst;
-        let about = About::of(judged, &self.rules, edits_matter).await;
+        let Current { rules, working } = self.current(setup.mode);
+        let about = About::of(judged, &rules, edits_matter).await;
         let aliases = tool.aliases();
         let query = Query {
             tool: tool.name(),
             aliases: &aliases,
             subject: about.subject(),
         };
-        let matches = self.rules.matches(&query);
+        let matches = rules.matches(&query);
         let own = match &matches.deny {
             Some(_) => OwnVerdict::None,
             None => tool.check_permissions(judged.input, cx).await,
         };
         let rule = rule::verdict(matches, &own);
+        let place = about.place(&working);
+        let beyond = setup.beyond(place);
+        let grant = match beyond {
+            true => Some(self.look_up(judged, &query).await),
+            false => None,
+        };
         let mut said = Verdicts {
             mode: mode::verdict(&mode::Facts {
                 mode: setup.mode,
                 order: setup.order,
                 read_only: tool.is_read_only(judged.input),
                 touched: rule.behavior.is_some() || judged.hook.is_some(),
-                place: about.place(&self.working),
+                place,
+                is_command: matches!(about, About::Command { .. }),
+                granted: grant
+                    .as_ref()
+                    .is_some_and(|grant| grant.is(Behavior::Allow))
+                    || rule.is_of_session(),
             }),
             hook: hook::verdict(judged.hook.as_ref()),
-            rule,
+            rule: match setup.mode == Mode::Auto && beyond {
+                true => rule.unless_allowed_by_settings(),
+                false => rule,
+            },
+            grant,
             ..Verdicts::default()
         };
         let mut asked = Asked::default();
         loop {
             match order::next(&setup, &said) {
-                Step::Decided(layer) => return finish(judged, &setup, layer, said, asked),
+                Step::Decided(layer) => return self.finish(judged, &setup, layer, said, asked),
                 Step::Granted => {
                     said.rule = said.grant.take().unwrap_or_default();
-                    return finish(judged, &setup, Layer::Rule, said, asked);
+                    return self.finish(judged, &setup, Layer::Rule, said, asked);
                 }
                 Step::DontAsk(because) => {
                     let why = match because {
@@ -75,20 +92,24 @@ impl Permissions {
                         None => "it asks nobody, and nothing allows this".to_owned(),
                     };
                     said.mode = Verdict::new(Behavior::Deny, "dont_ask", why);
-                    return finish(judged, &setup, Layer::Mode, said, asked);
+                    return self.finish(judged, &setup, Layer::Mode, said, asked);
                 }
                 Step::LookUp(Open::Grants) => said.grant = Some(self.look_up(judged, &query).await),
                 Step::LookUp(Open::Classifier) => {
-                    said.classifier = Some(match self.classifier.is_empty() {
-                        true => Verdict::none("there is no classifier"),
-                        // In a box, like everybody who is asked: otherwise the future of every
-                        // call has room for it.
-                        false => Box::pin(classifier::verdict(self, judged, about.shown())).await,
-                    });
+                    // In a box, like everybody who is asked: otherwise the future of every
+                    // call has room for it.
+                    let asked = classifier::ask(self, judged, &about, place, setup.mode);
+                    said.classifier = Some(Box::pin(asked).await);
                 }
                 Step::AskUser(because) => {
                     let why = because.map(|layer| asks(&said, layer)).unwrap_or_default();
                     asked.asks = Some(who_asks(&said, because));
+                    if let Some(verdict) =
+                        Box::pin(self.deputy(judged, &about, &why, &mut asked)).await
+                    {
+                        said.hook = verdict;
+                        return self.finish(judged, &setup, Layer::Hook, said, asked);
+                    }
                     let answered = Box::pin(user::ask(self, judged, &about, &why)).await;
                     asked.waited_ms += answered.prompt.as_ref().map_or(0, |p| p.waited_ms);
                     asked.prompts.extend(answered.prompt);
@@ -104,15 +125,62 @@ impl Permissions {
         }
     }
 
+    /// What a deputy says in the user's place, and what comes of it.
+    async fn deputy(
+        &self,
+        judged: &Judged<'_>,
+        about: &About,
+        why: &str,
+        asked: &mut Asked,
+    ) -> Option<Verdict> {
+        let rule = grants::rule_for(judged.tool.name(), about);
+        let request = Request {
+            judged,
+            why,
+            rule: &rule,
+        };
+        Some(match judged.deputy?.answer(&request).await? {
+            DeputyAnswer::Deny { message } => {
+                Verdict::new(Behavior::Deny, "permission_request", message)
+            }
+            DeputyAnswer::Allow {
+                updated_input,
+                updates,
+            } => {
+                asked.updated_input = updated_input;
+                let changed = self.apply(&updates, judged.cx).await.join("; ");
+                Verdict::new(Behavior::Allow, "permission_request", changed)
+            }
+        })
+    }
+
+    /// Writes the decision down, and remembers what mode `auto` counts.
+    fn finish(
+        &self,
+        judged: &Judged<'_>,
+        setup: &Setup,
+        layer: Layer,
+        said: Verdicts,
+        asked: Asked,
+    ) -> Decided {
+        let decided = finish(judged, setup, layer, said, asked);
+        if decided.class == Class::Ok {
+            lock(&self.refusals).allowed();
+        } else if layer == Layer::Classifier {
+            lock(&self.refusals).refused();
+        }
+        decided
+    }
+
     /// The narrowest rule that covers a call like this one.
     pub async fn suggestion(&self, judged: &Judged<'_>) -> String {
-        let about = About::of(judged, &self.rules, false).await;
+        let about = About::of(judged, &self.rules(), false).await;
         grants::rule_for(judged.tool.name(), &about)
     }
 
     /// Which of `sets` have a rule that matches a call, whatever the others say.
     pub async fn matching(&self, judged: &Judged<'_>, sets: &[RuleSet]) -> Vec<bool> {
-        let about = About::of(judged, &self.rules, true).await;
+        let about = About::of(judged, &self.rules(), true).await;
         let aliases = judged.tool.aliases();
         let query = Query {
             tool: judged.tool.name(),

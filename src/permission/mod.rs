@@ -4,13 +4,17 @@
 //! [`Permissions::decide`] reads as the story: what the call is about, what each layer
 //! says of it ([`rule`], [`mode`], [`hook`], [`classifier`], [`user`]), and which of
 //! them decides ([`order`]). The first three are pure; the classifier and the user are
-//! asked only where the others leave it open, each by one announced operation.
+//! asked only where the others leave it open, each by one announced operation. Just
+//! before the user a [`deputy`] may answer in their place. What an answer changes for the
+//! decisions to come is in [`changes`].
 //!
-//! Left for later: the safety check for critical removals, trust of a workspace,
-//! PermissionRequest hooks, a classifier of its own.
+//! Left for later: trust of a workspace.
 
+mod auto;
+mod changes;
 mod classifier;
 mod decide;
+mod deputy;
 mod grants;
 mod hook;
 mod mode;
@@ -24,25 +28,32 @@ mod verdict;
 mod working;
 
 pub use classifier::ClassifierAnswer;
+pub use deputy::{Deputy, DeputyAnswer, Request};
 pub use hook::HookVerdict;
 pub use order::{Open, Setup, Step, Verdicts, next};
 pub use verdict::{RuleRef, Verdict};
 pub use working::Working;
 
 use crate::profile::Profile;
-use crate::rule::RuleSet;
+use crate::rule::{Anchors, RuleSet};
+use crate::settings::Settings;
 use crate::tools::{Tool, ToolCx};
 use crate::trace;
 use crate::words::{Class, Layer, Mode};
-use crate::world::{Answer, Answers, User};
+use crate::world::{Answer, Answers, Fs, User};
 use serde_json::Value;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// What decides about the calls of a run.
 pub struct Permissions {
-    rules: Arc<RuleSet>,
+    current: Mutex<changes::Current>,
+    basis: Mutex<Option<changes::Basis>>,
+    /// The rules that mode `auto` leaves, where it sets any aside.
+    narrow: Mutex<Option<Arc<RuleSet>>>,
+    /// Whether the run began in mode `bypassPermissions`, so that it may come back to it.
+    bypass_available: bool,
+    refusals: Mutex<auto::Refusals>,
     profile: Arc<Profile>,
-    working: Working,
     classifier: Answers<ClassifierAnswer>,
     /// None where nobody can be asked.
     user: Option<Arc<User>>,
@@ -58,6 +69,8 @@ pub struct Judged<'a> {
     pub input: &'a Value,
     /// What the pre-hooks say, combined.
     pub hook: Option<HookVerdict>,
+    /// Who may answer in the user's place.
+    pub deputy: Option<&'a dyn Deputy>,
     /// Whether the input is one that the user wrote instead of the model's: then only a
     /// denial still stops it.
     pub granted_by_user: bool,
@@ -100,15 +113,38 @@ impl Permissions {
         mode: Mode,
         profile: Arc<Profile>,
     ) -> Permissions {
+        let working = Arc::new(working);
         Permissions {
-            rules,
+            current: Mutex::new(changes::Current { rules, working }),
+            basis: Mutex::default(),
+            narrow: Mutex::default(),
+            bypass_available: mode == Mode::BypassPermissions,
+            refusals: Mutex::default(),
             profile,
-            working,
             classifier: Answers::default(),
             user: None,
             mode: Mutex::new(mode),
             granted: Mutex::default(),
         }
+    }
+
+    /// The settings that the rules were made from, so that answers can change them; saved
+    /// results lie in `results_dir`.
+    pub fn with_settings(
+        self,
+        settings: Settings,
+        anchors: Anchors,
+        results_dir: &str,
+        fs: &dyn Fs,
+    ) -> Permissions {
+        let basis = changes::Basis {
+            settings,
+            anchors,
+            results_dir: results_dir.to_owned(),
+        };
+        *lock(&self.narrow) = basis.narrow(self.mode(), fs);
+        *lock(&self.basis) = Some(basis);
+        self
     }
 
     /// Somebody who can be asked.
@@ -127,13 +163,20 @@ impl Permissions {
         *lock(&self.mode)
     }
 
-    /// Changes the mode for the decisions to come.
-    pub fn set_mode(&self, mode: Mode) {
-        *lock(&self.mode) = mode;
+    /// The rules as they are now.
+    pub fn rules(&self) -> Arc<RuleSet> {
+        lock(&self.current).rules.clone()
     }
 
-    pub fn rules(&self) -> &Arc<RuleSet> {
-        &self.rules
+    /// The rules that count in `mode`, and the working folders.
+    fn current(&self, mode: Mode) -> changes::Current {
+        let mut current = lock(&self.current).clone();
+        if mode == Mode::Auto
+            && let Some(narrow) = &*lock(&self.narrow)
+        {
+            current.rules = narrow.clone();
+        }
+        current
     }
 
     /// The labels of the answers, of classifier and user, that were never given and are

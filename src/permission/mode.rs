@@ -14,6 +14,10 @@ pub(super) struct Facts {
     /// Whether a rule or a hook has said something of the call.
     pub touched: bool,
     pub place: Place,
+    /// Whether the call is a command of the shell.
+    pub is_command: bool,
+    /// Whether the session has granted it.
+    pub granted: bool,
 }
 
 /// Where the files lie that a call is about.
@@ -60,12 +64,20 @@ pub(super) fn verdict(facts: &Facts) -> Verdict {
         let behavior = if seed { Behavior::Deny } else { Behavior::Ask };
         return Verdict::new(behavior, "plan", "while a plan is made, no file is changed");
     }
-    if place == Place::EditsProtected && !seed {
-        return Verdict::new(Behavior::Ask, "protected", PROTECTED);
+    if place == Place::EditsProtected && !seed && !facts.granted {
+        return match mode {
+            // The classifier decides.
+            Mode::Auto => Verdict::none(PROTECTED),
+            _ => Verdict::new(Behavior::Ask, "protected", PROTECTED),
+        };
     }
     if mode == Mode::AcceptEdits && place == Place::EditsInside {
         let why = "the mode accepts edits in the working folders";
         return Verdict::new(Behavior::Allow, "accept_edits", why);
+    }
+    if mode == Mode::Auto && place == Place::EditsInside && !facts.is_command {
+        let why = "the mode lets files in the working folders be edited";
+        return Verdict::new(Behavior::Allow, "auto_edit", why);
     }
     if facts.read_only && place != Place::ReadsOutside {
         if facts.touched {

@@ -4,6 +4,7 @@
 //! with whom to ask next. The three orders are those of `permission_order`.
 
 use super::Verdict;
+use super::mode::Place;
 use crate::profile::{Bypass, PermissionOrder};
 use crate::words::{Behavior, Layer, Mode};
 
@@ -15,6 +16,14 @@ pub struct Setup {
     pub mode: Mode,
     /// The user wrote this input.
     pub granted_by_user: bool,
+}
+
+impl Setup {
+    /// Whether a call touches what no allow rule of the settings and no hook's allow reaches
+    /// (`semantics.md §1.7`).
+    pub(super) fn beyond(&self, place: Place) -> bool {
+        self.order != PermissionOrder::RulesFirst && place == Place::EditsProtected
+    }
 }
 
 /// What the layers have said so far.

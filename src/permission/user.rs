@@ -2,6 +2,7 @@
 
 use super::subject::About;
 use super::{Judged, Permissions, Verdict, grants, lock, text};
+use crate::settings::PermissionUpdate;
 use crate::sim::{OpKind, Resource};
 use crate::trace::Prompt;
 use crate::words::Behavior;
@@ -60,9 +61,17 @@ pub(super) async fn ask(
         Some(UserReply::Allow {
             always,
             updated_input: other,
+            updated_permissions,
         }) => {
             updated_input = other;
             let mut answer = "allow".to_owned();
+            // What cannot be read was complained about with the scenario.
+            let updates = updated_permissions.iter();
+            let updates = updates.filter_map(|update| PermissionUpdate::read(update).ok());
+            let updates: Vec<PermissionUpdate> = updates.collect();
+            for changed in permissions.apply(&updates, cx).await {
+                answer = format!("{answer}, and {changed}");
+            }
             if always && updated_input.is_none() {
                 let rule = grants::rule_for(judged.tool.name(), about);
                 cx.world.op(Resource::Grants, OpKind::Write).await;

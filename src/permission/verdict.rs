@@ -1,6 +1,7 @@
 //! What one layer says of a call.
 
 use crate::rule::{Hit, Rule};
+use crate::settings::Source;
 use crate::words::Behavior;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -63,6 +64,24 @@ impl Verdict {
         Verdict {
             rule: Some(RuleRef::of(hit.rule)),
             ..Verdict::new(behavior, reason, hit.why)
+        }
+    }
+
+    /// Whether a rule of the session allows, and not one of the settings.
+    pub(super) fn is_of_session(&self) -> bool {
+        let session = Source::Session.as_str();
+        self.is(Behavior::Allow)
+            && self
+                .rule
+                .as_ref()
+                .is_some_and(|rule| rule.source == session)
+    }
+
+    /// The same, less an allow that is not of the session.
+    pub(super) fn unless_allowed_by_settings(self) -> Verdict {
+        match self.is(Behavior::Allow) && !self.is_of_session() {
+            true => Verdict::none("no rule of the settings reaches so far"),
+            false => self,
         }
     }
 

@@ -32,6 +32,7 @@ pub async fn step(hooked: Hooked, desk: &Desk) -> Result<Permitted, Stopped> {
             tool: hooked.entry.tool(),
             input: &hooked.input,
             hook: hooked.verdict.clone(),
+            deputy: None,
             granted_by_user: rewritten_by_user,
         };
         let decided = desk.permissions.decide(&judged).await;

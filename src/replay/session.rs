@@ -254,6 +254,7 @@ impl<'r, 'a> Session<'r, 'a> {
             input: world_input(call, folders),
             mode: mode_of(call),
             allow: ending.class != Class::DeniedUser,
+            refused: ending.class == Class::DeniedClassifier,
             file: file.map(|(path, content)| (path.to_owned(), content)),
             state,
             serve,
@@ -374,8 +375,11 @@ impl<'r, 'a> Session<'r, 'a> {
 /// The count of a call in which nothing differed.
 fn verdict_of(performed: &Performed, serves: bool, supplied: bool) -> Verdict {
     let finished = &performed.finished;
-    let denied_by_user = finished.outcome.class == Class::DeniedUser;
-    if denied_by_user {
+    let denied_outside = matches!(
+        finished.outcome.class,
+        Class::DeniedUser | Class::DeniedClassifier
+    );
+    if denied_outside {
         return Verdict::Recorded;
     }
     // What ended before the tool was to run, nobody served.

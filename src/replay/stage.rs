@@ -4,7 +4,7 @@
 use super::ground::Content;
 use super::served::{Serve, Served, Slot};
 use crate::hooks::{HookCx, Hooks};
-use crate::permission::{Permissions, Working};
+use crate::permission::{ClassifierAnswer, Permissions, Working};
 use crate::pipeline::{Desk, Finished, HookDesk, Interrupt};
 use crate::profile::Profile;
 use crate::recording::{Folders, Recording, classify};
@@ -17,7 +17,7 @@ use crate::sim::{InOrder, Sim, SimConfig};
 use crate::tools::{self, FileState, FileStates, Pool, PoolOptions, Session, ToolEnv};
 use crate::trace::Event;
 use crate::wire::ToolUse;
-use crate::words::{CallId, Class, Mode, Policy};
+use crate::words::{Behavior, CallId, Class, Mode, Policy};
 use crate::world::{
     Answer, Answers, Fs, MemoryFs, MemoryOptions, User, UserAnswer, UserReply, World, WorldOptions,
 };
@@ -41,6 +41,8 @@ pub(super) struct Cue {
     pub mode: Mode,
     /// What the user says if asked.
     pub allow: bool,
+    /// Whether a classifier refuses it; else none has an opinion.
+    pub refused: bool,
     /// The file that the call is about and what it holds.
     pub file: Option<(String, Content)>,
     /// What the agent knows of that file.
@@ -214,7 +216,12 @@ impl Stage {
         if let (Some((path, _)), Some(state)) = (&cue.file, cue.state) {
             files.restore([(Arc::from(path.as_str()), Arc::new(state))]);
         }
-        let desk = Arc::new(self.desk(scenery, files, cue.mode, cue.allow));
+        let cue_says = Says {
+            mode: cue.mode,
+            allow: cue.allow,
+            refused: cue.refused,
+        };
+        let desk = Arc::new(self.desk(scenery, files, &cue_says));
         self.slot.set(cue.serve);
         let id = CallId {
             number: cue.number,
@@ -256,7 +263,7 @@ impl Stage {
         })
     }
 
-    fn desk(&self, scenery: &Scenery, files: FileStates, mode: Mode, allow: bool) -> Desk {
+    fn desk(&self, scenery: &Scenery, files: FileStates, says: &Says) -> Desk {
         let Scenery {
             profile,
             pool,
@@ -276,10 +283,11 @@ impl Stage {
             latency_ms: BTreeMap::new(),
             pool: OnceLock::from(pool.clone()),
         });
-        let reply = match allow {
+        let reply = match says.allow {
             true => UserReply::Allow {
                 always: false,
                 updated_input: None,
+                updated_permissions: Vec::new(),
             },
             false => UserReply::Deny { comment: None },
         };
@@ -297,9 +305,14 @@ impl Stage {
             optional: true,
             label: "as recorded".to_owned(),
         }]);
-        let permissions =
-            Permissions::new(self.rules.clone(), working.clone(), mode, profile.clone())
-                .with_user(Arc::new(user));
+        let permissions = Permissions::new(
+            self.rules.clone(),
+            working.clone(),
+            says.mode,
+            profile.clone(),
+        )
+        .with_classifier(vec![classifier(says.refused)])
+        .with_user(Arc::new(user));
         Desk {
             env,
             pool: pool.clone(),
@@ -318,6 +331,36 @@ impl Stage {
             permissions: Arc::new(permissions),
             interrupt: Arc::new(Interrupt::default()),
         }
+    }
+}
+
+/// Who says what of a call, as recorded.
+struct Says {
+    mode: Mode,
+    allow: bool,
+    refused: bool,
+}
+
+/// A classifier that refuses, or has no opinion: then the user decides, as recorded.
+fn classifier(refuses: bool) -> Answer<ClassifierAnswer> {
+    let answer = match refuses {
+        true => Behavior::Deny,
+        false => Behavior::Ask,
+    };
+    Answer {
+        value: ClassifierAnswer {
+            tool: None,
+            call: None,
+            input: BTreeMap::new(),
+            sees: None,
+            answer,
+            reason: None,
+            think_ms: 0,
+        },
+        has_matcher: false,
+        times: None,
+        optional: true,
+        label: "as recorded".to_owned(),
     }
 }
 

@@ -218,7 +218,8 @@ impl Setup {
             &self.fs,
         );
         let permissions = Permissions::new(Arc::new(rules), working, self.mode(), profile.clone())
-            .with_classifier(self.classifier.clone());
+            .with_classifier(self.classifier.clone())
+            .with_settings(self.settings.clone(), anchors, super::RESULTS_DIR, &self.fs);
         Ok(match self.user.is_empty() {
             true => permissions,
             false => permissions.with_user(Arc::new(User::new(self.user.clone()))),
@@ -242,7 +243,7 @@ impl Setup {
         &self,
         permissions: &Permissions,
     ) -> (Pool, Vec<trace::Pool>, Arc<Answers<ToolAnswer>>) {
-        let rules = permissions.rules().clone();
+        let rules = permissions.rules();
         let denied = move |name: &str| {
             let rule = rules.removes(name, &[])?;
             Some(format!(

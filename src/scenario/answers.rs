@@ -7,6 +7,7 @@ use super::keys;
 use super::node::{Data, Node};
 use super::script::{read_call_key, read_class};
 use crate::hooks::{HookEvent, ScriptedHook};
+use crate::settings::PermissionUpdate;
 use crate::tools::{Returns, Scripted};
 use crate::words::{Behavior, Class};
 use crate::world::{Answer, Pattern, UserAnswer, UserReply};
@@ -173,6 +174,7 @@ pub(super) fn read_user(r: &mut Reader, f: &mut Fields<'_>) -> Option<Read<UserA
     let comment = comment_at.and_then(|n| r.text(n));
     let input_at = f.get("updated_input");
     let updated_input = input_at.and_then(|n| r.object(n));
+    let updated_permissions = read_updates(r, f);
     let think_ms = f.ms(r, "think_ms").unwrap_or(0);
     let denies = says.as_deref() == Some("deny");
     match (says.is_some(), denies, comment_at, input_at) {
@@ -197,12 +199,37 @@ pub(super) fn read_user(r: &mut Reader, f: &mut Fields<'_>) -> Option<Read<UserA
             word => UserReply::Allow {
                 always: word == "always",
                 updated_input,
+                updated_permissions,
             },
         },
         think_ms,
     };
     let has_matcher = value.has_matcher();
     Some(Read { value, has_matcher })
+}
+
+/// Updates of permission settings, as they are written; one that cannot be read is a
+/// complaint.
+fn read_updates(r: &mut Reader, f: &mut Fields<'_>) -> Vec<Value> {
+    let Some(node) = f.get("updated_permissions") else {
+        return Vec::new();
+    };
+    let items = r.list(node, "updates").unwrap_or_default();
+    let mut updates = Vec::new();
+    for item in items {
+        let Some(update) = r.object(item) else {
+            continue;
+        };
+        match PermissionUpdate::read(&update) {
+            Ok(_) => updates.push(update),
+            Err(why) => r.complain(Complaint::error(
+                &item.at,
+                format!("an update that cannot be read ({why})"),
+                "an update of permissions, as in `{type: setMode, mode: plan, destination: session}`",
+            )),
+        }
+    }
+    updates
 }
 
 pub(super) fn read_classifier(

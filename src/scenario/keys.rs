@@ -332,6 +332,7 @@ pub(super) static USER: Shape = Shape {
         key("answer", Kind::Words(user_replies), "What the user says; `always` is also for what is alike until the session ends.", "allow").required(),
         key("comment", Kind::Text, "What the user says beside a refusal; the model is told.", "not this file"),
         key("updated_input", Kind::Object, "The input that the user allows instead of the one asked for.", "{command: ls}"),
+        key("updated_permissions", Kind::List(&Kind::Object), "What the answer changes for the decisions to come, as `updatedPermissions` writes it.", "[{type: setMode, mode: acceptEdits, destination: session}]"),
         key("think_ms", Kind::Int(0, MAX_INT), "Virtual milliseconds from the question to the answer.", "3000"),
         key("times", Kind::Int(1, MAX_TIMES), TIMES, "1"),
         key("optional", Kind::Bool, OPTIONAL, "true"),

@@ -122,13 +122,6 @@ impl Merging {
         let expected = format!("one of {}", modes.join(", "));
         let mode = match &node.data {
             Data::Text(word) if word == "manual" => Mode::Default,
-            Data::Text(word) if word == "auto" => {
-                let complaint =
-                    layer.complaint(Severity::Warning, Some(node), path, "\"auto\"", expected);
-                self.complaints
-                    .push(complaint.hint("auto is not simulated; mode default is used"));
-                Mode::Default
-            }
             Data::Text(word) => match Mode::from_word(word) {
                 Some(mode) => mode,
                 None => return self.wrong(layer, node, path, &expected),
@@ -310,7 +303,7 @@ mod tests {
                 "cli settings: error: hooks: found a list, expected an object of events",
                 "cli settings: error: permissions.allow[0]: found 1, expected a text",
                 "cli settings: error: permissions.defaultMode: found \"yolo\", expected one of \
-                 default, acceptEdits, plan, dontAsk, bypassPermissions",
+                 default, acceptEdits, plan, auto, dontAsk, bypassPermissions",
                 "cli settings: error: permissions.deny: found \"Read(a)\", expected a list of texts",
                 "cli settings: warning: model: found a key that is not used here, expected a key \
                  of permissions or hooks\n  hint: it is kept",

@@ -10,10 +10,12 @@ mod complaint;
 mod layer;
 mod merge;
 mod node;
+mod update;
 
 pub use complaint::{Complaint, Severity};
 pub use layer::Layer;
 pub use merge::merge;
+pub use update::{PermissionUpdate, SettingsChange};
 
 use crate::words::Mode;
 use serde_json::Value;

@@ -40,6 +40,8 @@ pub enum UserReply {
         always: bool,
         /// The input to run instead.
         updated_input: Option<Value>,
+        /// What changes for the decisions to come, as `updatedPermissions` writes it.
+        updated_permissions: Vec<Value>,
     },
     Deny {
         comment: Option<String>,

@@ -95,6 +95,7 @@ fn rich(seed: u64) -> Setup {
         reply: UserReply::Allow {
             always: true,
             updated_input: None,
+            updated_permissions: Vec::new(),
         },
         think_ms: 7,
     };

@@ -114,11 +114,13 @@ fn reply() -> impl Strategy<Value = UserReply> {
     prop_oneof![
         any::<bool>().prop_map(|always| UserReply::Allow {
             always,
-            updated_input: None
+            updated_input: None,
+            updated_permissions: Vec::new(),
         }),
         Just(UserReply::Allow {
             always: false,
-            updated_input: Some(json!({"file_path": "/work/a"}))
+            updated_input: Some(json!({"file_path": "/work/a"})),
+            updated_permissions: Vec::new(),
         }),
         Just(UserReply::Deny { comment: None }),
     ]

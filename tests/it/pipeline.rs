@@ -153,6 +153,7 @@ fn time_is_split_into_queued_waiting_and_running() {
         reply: UserReply::Allow {
             always: false,
             updated_input: None,
+            updated_permissions: Vec::new(),
         },
         think_ms: 30,
     };
@@ -518,6 +519,7 @@ fn the_first_call_is_asked_about_first_whatever_the_schedule() {
         reply: UserReply::Allow {
             always: true,
             updated_input: None,
+            updated_permissions: Vec::new(),
         },
         think_ms: 1,
     };

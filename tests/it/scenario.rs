@@ -140,7 +140,8 @@ fn the_example_of_the_interface_lands_where_it_should() {
         s.user[0].value.reply,
         UserReply::Allow {
             always: false,
-            updated_input: None
+            updated_input: None,
+            updated_permissions: Vec::new(),
         }
     );
     assert!(s.user[0].has_matcher && s.user[0].optional);

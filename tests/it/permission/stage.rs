@@ -135,6 +135,7 @@ impl Case {
                         behavior,
                         reason: "the hook's words".to_owned(),
                     }),
+                    deputy: None,
                     granted_by_user: self.granted_by_user,
                 };
                 decided.push(permissions.decide(&judged).await);
@@ -222,6 +223,7 @@ pub fn yes() -> UserReply {
     UserReply::Allow {
         always: false,
         updated_input: None,
+        updated_permissions: Vec::new(),
     }
 }
 

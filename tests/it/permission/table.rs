@@ -52,114 +52,173 @@ fn kinds() -> Vec<(&'static str, About, &'static str)> {
     ]
 }
 
-/// What is decided, whatever classifier and user say; or whom it is left to.
-fn cell(case: &Case) -> String {
-    let classifiers = [None, Some(Behavior::Allow), Some(Behavior::Deny)];
-    let users = [None, Some(yes()), Some(no())];
+const CLASSIFIERS: [Option<Behavior>; 3] = [None, Some(Behavior::Allow), Some(Behavior::Deny)];
+
+/// What is decided under every classifier and every user, in this order.
+fn outcomes(case: &Case) -> Vec<String> {
     let mut outcomes = Vec::new();
-    for classifier in classifiers {
-        for user in &users {
+    for classifier in CLASSIFIERS {
+        for user in [None, Some(yes()), Some(no())] {
             let mut case = case.clone();
             case.classifier = classifier;
-            case.user = user.clone();
+            case.user = user;
             outcomes.push(case.line());
         }
     }
-    let user = [
-        "deny user nobody_to_ask",
-        "allow user user",
-        "deny user user",
-    ];
-    let user_alone = [user, user, user].concat();
-    let open = [
-        user,
-        ["allow classifier classifier"; 3],
-        ["deny classifier classifier"; 3],
-    ]
-    .concat();
-    if outcomes.iter().all(|outcome| *outcome == outcomes[0]) {
-        outcomes.swap_remove(0)
-    } else if outcomes == user_alone {
+    outcomes
+}
+
+const USER: [&str; 3] = [
+    "deny user nobody_to_ask",
+    "allow user user",
+    "deny user user",
+];
+
+/// What is decided, whatever classifier and user say; or whom it is left to.
+fn cell(outcomes: &[String]) -> String {
+    let same = |part: &[String]| part.iter().all(|outcome| *outcome == part[0]);
+    let (without, with) = outcomes.split_at(USER.len());
+    let left_to_a_classifier = with[..3].iter().all(|o| o == "allow classifier classifier")
+        && with[3..].iter().all(|o| o == "deny classifier classifier");
+    if same(outcomes) {
+        outcomes[0].clone()
+    } else if outcomes == [USER, USER, USER].concat() {
         "ask user".to_owned()
-    } else if outcomes == open {
+    } else if left_to_a_classifier && without == USER {
         "open".to_owned()
+    } else if left_to_a_classifier && same(without) {
+        format!("open, {}", without[0].replace("classifier ", ""))
     } else {
-        panic!("neither decided nor left to the user or the classifier: {case:?}: {outcomes:?}")
+        panic!("neither decided nor left to the user or the classifier: {outcomes:?}")
     }
 }
 
-/// One row: what is decided under each verdict of the hooks.
-fn row(about: &About, rule: Option<(Behavior, &str)>, mode: Mode, profile: &'static str) -> String {
-    let cells = HOOKS.map(|hook| {
-        let mut case = Case::of(about.clone()).mode(mode);
-        if let Some((behavior, rule)) = rule {
-            case = case.rule(behavior, rule);
-        }
-        case.hook = hook;
-        case.profile = profile;
-        format!("{:26}", cell(&case))
-    });
-    cells.join("| ").trim_end().to_owned()
+/// A profile's table: for each mode and kind of call what is decided under each rule and
+/// each verdict of the hooks.
+struct Table {
+    rows: Vec<(Mode, &'static str, [String; RULES.len()])>,
+    /// Of every single decision.
+    hash: String,
 }
 
-/// Kinds of calls, and their row under each rule.
-type Block = (String, [String; RULES.len()]);
-
-/// For each mode the rows of each kind of call; kinds with the same rows together.
-fn rows(profile: &'static str) -> Vec<(Mode, Vec<Block>)> {
-    let of_mode = |mode: Mode| {
-        let mut blocks: Vec<Block> = Vec::new();
+fn table(profile: &'static str) -> Table {
+    let mut all = String::new();
+    let mut rows = Vec::new();
+    for mode in Mode::ALL.iter().copied() {
         for (name, about, rule) in kinds() {
-            let rows = RULES.map(|r| row(&about, r.map(|b| (b, rule)), mode, profile));
-            match blocks.iter_mut().find(|(_, same)| *same == rows) {
-                Some((names, _)) => {
-                    let _ = write!(names, ", {name}");
-                }
-                None => blocks.push((name.to_owned(), rows)),
-            }
+            let of_rule = |behavior: Option<Behavior>| {
+                let cells = HOOKS.map(|hook| {
+                    let mut case = Case::of(about.clone()).mode(mode);
+                    if let Some(behavior) = behavior {
+                        case = case.rule(behavior, rule);
+                    }
+                    case.hook = hook;
+                    case.profile = profile;
+                    let outcomes = outcomes(&case);
+                    let _ = writeln!(all, "{mode} {name} {behavior:?} {hook:?} {outcomes:?}");
+                    format!("{:26}", cell(&outcomes))
+                });
+                cells.join("| ").trim_end().to_owned()
+            };
+            rows.push((mode, name, RULES.map(of_rule)));
         }
-        (mode, blocks)
-    };
-    Mode::ALL.iter().copied().map(of_mode).collect()
+    }
+    let hash = blake3::hash(all.as_bytes()).to_hex()[..16].to_owned();
+    Table { rows, hash }
 }
 
-const HEAD: &str = "\
-ask user: allow user user, deny user user, or deny user nobody_to_ask where nobody is there
-open: the classifier if there is one, else as ask user
-
-rule  | hook none                 | hook allow                | hook ask                  | hook deny                 | hook defer
-";
-
-fn shown(profile: &'static str) -> String {
-    let mut text = HEAD.to_owned();
-    for (mode, blocks) in rows(profile) {
-        for (names, rows) in blocks {
-            let _ = writeln!(text, "\n{mode}: {names}");
-            for (rule, row) in RULES.iter().zip(rows) {
-                let rule = rule.map_or("none", Behavior::as_str);
-                let _ = writeln!(text, "{rule:6}| {row}");
-            }
+/// The rows of a table that `wanted` wants, kinds of calls with the same rows together.
+fn shown(table: &Table, wanted: impl Fn(usize, usize) -> bool) -> String {
+    let mut text = String::new();
+    let mut blocks: Vec<(Mode, Vec<&str>, Vec<String>)> = Vec::new();
+    for (at, (mode, name, rows)) in table.rows.iter().enumerate() {
+        let rows = rows
+            .iter()
+            .enumerate()
+            .filter(|(rule, _)| wanted(at, *rule));
+        let rows = rows.map(|(rule, row)| {
+            let rule = RULES[rule].map_or("none", Behavior::as_str);
+            format!("{rule:6}| {row}")
+        });
+        let rows: Vec<String> = rows.collect();
+        if rows.is_empty() {
+            continue;
         }
+        match blocks
+            .iter_mut()
+            .find(|(m, _, same)| m == mode && *same == rows)
+        {
+            Some((_, names, _)) => names.push(name),
+            None => blocks.push((*mode, vec![name], rows)),
+        }
+    }
+    for (mode, names, rows) in blocks {
+        let _ = writeln!(text, "\n{mode}: {}\n{}", names.join(", "), rows.join("\n"));
     }
     text
 }
 
+const HEAD: &str = "\
+ask user: allow user user, deny user user, or deny user nobody_to_ask where nobody is there
+open: the classifier if there is one, else as ask user; `open, …`: else that, by its rules
+
+rule  | hook none                 | hook allow                | hook ask                  | hook deny                 | hook defer
+";
+
 #[test]
 fn seed() {
-    insta::assert_snapshot!(shown("seed"));
+    let seed = table("seed");
+    let text = shown(&seed, |_, _| true);
+    insta::assert_snapshot!(format!("{HEAD}{text}"));
+}
+
+/// Every other profile: the rows that differ from the one before it, and the hash of the
+/// whole table. A hash that changes alone means that a reason did.
+#[test]
+fn every_other_profile() {
+    let mut before = ("seed", table("seed"));
+    let mut text = format!("{HEAD}\nseed {}\n", before.1.hash);
+    let names = Profile::names().into_iter().filter(|name| *name != "seed");
+    for name in names {
+        let table = table(name);
+        let of = &before.1.rows;
+        let differs = shown(&table, |at, rule| table.rows[at].2[rule] != of[at].2[rule]);
+        let differs = match differs.is_empty() {
+            true => "\n(no row)\n".to_owned(),
+            false => differs,
+        };
+        let _ = write!(
+            text,
+            "\n== {name} {}, other than {}\n{differs}",
+            table.hash, before.0
+        );
+        before = (name, table);
+    }
+    insta::assert_snapshot!(text);
 }
 
 #[test]
-fn claude_code_2_0_76() {
-    insta::assert_snapshot!(shown("claude-code-2.0.76"));
-}
-
-#[test]
-fn claude_code_2_1_197() {
-    insta::assert_snapshot!(shown("claude-code-2.1.197"));
-    let of = |name: &str| {
-        let profile = Profile::by_name(name).unwrap();
-        (profile.permission_order, profile.bypass, profile.no_user)
-    };
-    assert_eq!(of("claude-code-2.1.197"), of("claude-code-2.1.332"));
+fn of_several_rules_the_strictest_counts() {
+    let order = [Behavior::Deny, Behavior::Ask, Behavior::Allow];
+    for (mode, (_, about, rule)) in Mode::ALL
+        .iter()
+        .flat_map(|mode| kinds().into_iter().map(move |kind| (*mode, kind)))
+    {
+        for hook in HOOKS {
+            for (i, strict) in order.iter().enumerate() {
+                for lax in &order[i + 1..] {
+                    let of = |behaviors: &[Behavior]| {
+                        let mut case = Case::of(about.clone()).mode(mode);
+                        for behavior in behaviors {
+                            case = case.rule(*behavior, rule);
+                        }
+                        case.hook = hook;
+                        case.line()
+                    };
+                    let alone = of(&[*strict]);
+                    assert_eq!(alone, of(&[*lax, *strict]), "{mode} {about:?} {hook:?}");
+                }
+            }
+        }
+    }
 }

@@ -251,6 +251,7 @@ fn a_grant_covers_the_same_thing_until_the_session_ends() {
     let always = UserReply::Allow {
         always: true,
         updated_input: None,
+        updated_permissions: Vec::new(),
     };
     let lines = |abouts: &[About]| {
         let mut case = shell("");
@@ -298,6 +299,7 @@ fn what_the_user_wrote_is_stopped_only_by_a_denial() {
     case.user = Some(UserReply::Allow {
         always: false,
         updated_input: Some(serde_json::json!({"command": "ninja"})),
+        updated_permissions: Vec::new(),
     });
     let decided = case.decide();
     assert_eq!(
