@@ -206,6 +206,10 @@ fn assumed(options: &OverOptions, console: &mut Console) {
     if options.settings.is_none() {
         console.note("note: no --settings: nothing but the modes decides now");
     }
+    let settings = options.settings.as_ref();
+    if settings.is_some_and(|settings| !settings.hooks.is_empty()) {
+        console.note("note: the hooks of these settings are not run");
+    }
 }
 
 enum Unread {

@@ -77,7 +77,7 @@ pub(super) async fn ask(
         (true, Mode::Auto) => {
             let world = &judged.cx.world;
             world.op(Resource::Classifier, OpKind::Ask).await;
-            by_rules(judged, place)
+            by_rules(judged, about, place)
         }
         (true, _) => Verdict::none("there is no classifier"),
     }
@@ -101,9 +101,9 @@ const DANGERS: &[(&str, &str)] = &[
 /// The rule-based classifier: denies what a tool calls destructive and what shows a
 /// danger, allows what changes nothing or only files of the project, and has no opinion
 /// of the rest.
-fn by_rules(judged: &Judged<'_>, place: Place) -> Verdict {
+fn by_rules(judged: &Judged<'_>, about: &About, place: Place) -> Verdict {
     let (tool, input) = (judged.tool, judged.input);
-    let deny = |why: &'static str| Verdict::new(Behavior::Deny, "by_rules", why);
+    let deny = |why: &str| Verdict::new(Behavior::Deny, "by_rules", why.to_owned());
     let allow = |why: &'static str| Verdict::new(Behavior::Allow, "by_rules", why);
     let sees = tool.to_classifier_input(input).to_string();
     if let Some((_, why)) = DANGERS.iter().find(|(sign, _)| sees.contains(sign)) {
@@ -111,6 +111,9 @@ fn by_rules(judged: &Judged<'_>, place: Place) -> Verdict {
     }
     if tool.is_read_only(input) {
         return allow("it changes nothing");
+    }
+    if let Some(what) = about.critical() {
+        return deny(what);
     }
     match place {
         Place::EditsProtected => return deny("it changes a file that configures other programs"),

@@ -52,11 +52,14 @@ impl Permissions {
         };
         let rule = rule::verdict(matches, &own);
         let place = about.place(&working);
+        let critical = about.critical();
         let beyond = setup.beyond(place);
-        let grant = match beyond {
-            true => Some(self.look_up(judged, &query).await),
-            false => None,
+        let grant = match (critical, beyond) {
+            (Some(_), _) => Some(Verdict::default()),
+            (None, true) => Some(self.look_up(judged, &query).await),
+            (None, false) => None,
         };
+        let hook = hook::verdict(judged.hook.as_ref());
         let mut said = Verdicts {
             mode: mode::verdict(&mode::Facts {
                 mode: setup.mode,
@@ -65,15 +68,22 @@ impl Permissions {
                 touched: rule.behavior.is_some() || judged.hook.is_some(),
                 place,
                 is_command: matches!(about, About::Command { .. }),
+                critical,
+                bypass: setup.bypass,
                 granted: grant
                     .as_ref()
                     .is_some_and(|grant| grant.is(Behavior::Allow))
                     || rule.is_of_session(),
             }),
-            hook: hook::verdict(judged.hook.as_ref()),
-            rule: match setup.mode == Mode::Auto && beyond {
-                true => rule.unless_allowed_by_settings(),
-                false => rule,
+            // In mode `auto` these go to the classifier.
+            hook: match setup.mode == Mode::Auto && critical.is_some() {
+                true => hook.unless(Behavior::Allow),
+                false => hook,
+            },
+            rule: match setup.mode == Mode::Auto {
+                true if critical.is_some() => rule.unless(Behavior::Allow),
+                true if beyond => rule.unless_allowed_by_settings(),
+                _ => rule,
             },
             grant,
             ..Verdicts::default()

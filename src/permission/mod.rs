@@ -13,6 +13,7 @@
 mod auto;
 mod changes;
 mod classifier;
+mod critical;
 mod decide;
 mod deputy;
 mod grants;

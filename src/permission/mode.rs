@@ -1,12 +1,12 @@
 //! Layer 2: the permission mode (`semantics.md §1.8`).
 
 use super::Verdict;
-use crate::profile::PermissionOrder;
+use crate::profile::{Bypass, PermissionOrder};
 use crate::words::{Behavior, Mode};
 
 /// What the mode looks at.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Facts {
+pub(super) struct Facts<'a> {
     pub mode: Mode,
     pub order: PermissionOrder,
     /// Whether the call changes nothing.
@@ -16,6 +16,10 @@ pub(super) struct Facts {
     pub place: Place,
     /// Whether the call is a command of the shell.
     pub is_command: bool,
+    /// What it would remove and nothing but the user allows, in words.
+    pub critical: Option<&'a str>,
+    /// Whether mode `bypassPermissions` passes what would be asked about.
+    pub bypass: Bypass,
     /// Whether the session has granted it.
     pub granted: bool,
 }
@@ -53,16 +57,25 @@ impl Place {
 
 /// What the mode says. `dontAsk` says nothing here: it denies what would be asked, and
 /// only [`super::order`] knows what that is.
-pub(super) fn verdict(facts: &Facts) -> Verdict {
+pub(super) fn verdict(facts: &Facts<'_>) -> Verdict {
     let Facts { mode, place, .. } = *facts;
     let seed = facts.order == PermissionOrder::RulesFirst;
-    if mode == Mode::BypassPermissions {
+    let asks_even_so = facts.critical.is_some() && facts.bypass != Bypass::AllButDeny;
+    if mode == Mode::BypassPermissions && !asks_even_so {
         return Verdict::new(Behavior::Allow, "bypass", "everything passes but a deny");
     }
     if mode == Mode::Plan && place.edits() {
         // The recorded runtime asks; here a plan changes no file, whoever is asked.
         let behavior = if seed { Behavior::Deny } else { Behavior::Ask };
         return Verdict::new(behavior, "plan", "while a plan is made, no file is changed");
+    }
+    if let Some(what) = facts.critical {
+        let what = what.to_owned();
+        return match mode {
+            // The classifier decides.
+            Mode::Auto => Verdict::none(what),
+            _ => Verdict::new(Behavior::Ask, CRITICAL, what),
+        };
     }
     if place == Place::EditsProtected && !seed && !facts.granted {
         return match mode {
@@ -92,5 +105,8 @@ pub(super) fn verdict(facts: &Facts) -> Verdict {
         _ => "",
     })
 }
+
+/// The reason of an ask that neither an allow rule nor a hook's allow answers.
+pub(super) const CRITICAL: &str = "critical_removal";
 
 const PROTECTED: &str = "it changes a file that configures other programs";

@@ -4,7 +4,7 @@
 //! with whom to ask next. The three orders are those of `permission_order`.
 
 use super::Verdict;
-use super::mode::Place;
+use super::mode::{CRITICAL, Place};
 use crate::profile::{Bypass, PermissionOrder};
 use crate::words::{Behavior, Layer, Mode};
 
@@ -19,8 +19,8 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Whether a call touches what no allow rule of the settings and no hook's allow reaches
-    /// (`semantics.md §1.7`).
+    /// Whether a call touches what no allow rule of the settings reaches, but a grant of the
+    /// session does (`semantics.md §1.7`).
     pub(super) fn beyond(&self, place: Place) -> bool {
         self.order != PermissionOrder::RulesFirst && place == Place::EditsProtected
     }
@@ -125,6 +125,9 @@ fn hook_then_rules(setup: &Setup, said: &Verdicts) -> Option<Step> {
         if verdict.is(Behavior::Ask) && !passes {
             return Some(ask_user(setup, Some(layer)));
         }
+    }
+    if said.mode.is(Behavior::Ask) && said.mode.reason == CRITICAL {
+        return Some(ask_user(setup, Some(Layer::Mode)));
     }
     for (layer, verdict) in [
         (Layer::Hook, &said.hook),

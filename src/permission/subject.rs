@@ -1,5 +1,6 @@
 //! What a call is about, as rules and modes see it.
 
+use super::critical::{critical, is_removal};
 use super::mode::Place;
 use super::protected::is_protected;
 use super::{Judged, Working};
@@ -19,6 +20,8 @@ pub(super) enum About {
         writes: Vec<Paths>,
         /// Whether it does nothing but change the files in `writes`.
         only_files: bool,
+        /// What it would remove and nothing but the user allows, in words.
+        critical: Option<String>,
     },
     Url(String),
     Agent(String),
@@ -72,11 +75,16 @@ impl About {
             RuleSubject::EditPath(path) => About::Edit(resolve(cx, path).await),
             RuleSubject::Command(line) => {
                 let line = shell_syntax::analyze(&line);
-                let operands = match edits_matter || rules.restrict_paths() {
+                let removes = is_removal(&line);
+                let operands = match edits_matter || removes || rules.restrict_paths() {
                     true => Operands::of(&line, cx, shell_folder(cx).await),
                     false => Operands::default(),
                 };
                 About::Command {
+                    critical: match removes {
+                        true => critical(&line, &operands.folders, cx),
+                        false => None,
+                    },
                     reads: resolve_all(cx, operands.reads).await,
                     writes: resolve_all(cx, operands.writes).await,
                     only_files: operands.only_files,
@@ -115,6 +123,14 @@ impl About {
             About::Command { line, .. } => &line.text,
             About::Url(url) => url,
             About::Agent(kind) => kind,
+        }
+    }
+
+    /// What it would remove and nothing but the user allows, in words.
+    pub fn critical(&self) -> Option<&str> {
+        match self {
+            About::Command { critical, .. } => critical.as_deref(),
+            _ => None,
         }
     }
 
@@ -237,7 +253,7 @@ impl Operands {
 }
 
 /// The words that may be paths: all but options, and the values of `--option=value`.
-fn operands(words: &[Word]) -> impl Iterator<Item = &str> {
+pub(super) fn operands(words: &[Word]) -> impl Iterator<Item = &str> {
     words.iter().filter_map(|word| {
         let text = word.text.strip_prefix("of=").unwrap_or(&word.text);
         let text = match text.strip_prefix("--") {

@@ -77,11 +77,19 @@ impl Verdict {
                 .is_some_and(|rule| rule.source == session)
     }
 
+    /// The same, or nothing if it is `behavior`.
+    pub(super) fn unless(self, behavior: Behavior) -> Verdict {
+        match self.is(behavior) {
+            true => Verdict::none("it does not reach so far"),
+            false => self,
+        }
+    }
+
     /// The same, less an allow that is not of the session.
     pub(super) fn unless_allowed_by_settings(self) -> Verdict {
-        match self.is(Behavior::Allow) && !self.is_of_session() {
-            true => Verdict::none("no rule of the settings reaches so far"),
-            false => self,
+        match self.is_of_session() {
+            true => self,
+            false => self.unless(Behavior::Allow),
         }
     }
 

@@ -248,6 +248,7 @@ pub(super) static ANNOTATIONS: Shape = Shape {
     what: "annotations of a tool",
     keys: &[
         key("readOnlyHint", Kind::Bool, "Whether it changes nothing.", "true"),
+        key("requiresUserInteraction", Kind::Bool, "Whether no rule and no hook allows it in the user's place.", "true"),
         key("destructiveHint", Kind::Bool, "Whether what it does cannot be undone; true if not given.", "false"),
         key("idempotentHint", Kind::Bool, "Whether doing it twice is as doing it once; changes nothing here.", "true"),
         key("openWorldHint", Kind::Bool, "Whether it reaches what is not the server's; changes nothing here.", "false"),

@@ -162,6 +162,7 @@ fn read_annotations(r: &mut Reader, node: &Node) -> Option<Annotations> {
     let mut f = r.fields(node, &keys::ANNOTATIONS)?;
     let annotations = Annotations {
         read_only: f.bool(r, "readOnlyHint").unwrap_or(false),
+        requires_user: f.bool(r, "requiresUserInteraction").unwrap_or(false),
         destructive: f.bool(r, "destructiveHint"),
     };
     // What servers say besides changes nothing here.

@@ -68,6 +68,9 @@ fn block(value: &Value) -> Block {
 pub struct Annotations {
     /// `readOnlyHint`; false if not given.
     pub read_only: bool,
+    /// `requiresUserInteraction`: no rule and no hook allows it in the user's place; false
+    /// if not given.
+    pub requires_user: bool,
     /// `destructiveHint`; true if not given, and meaningless for a read-only tool.
     pub destructive: Option<bool>,
 }
@@ -242,11 +245,14 @@ impl Tool for CustomTool {
     /// What is said to a person needs the person, whatever rule allows it
     /// (`semantics.md §1.8`).
     async fn check_permissions(&self, _input: &Value, _cx: &ToolCx) -> OwnVerdict {
-        match self.name.as_str() {
-            "AskUserQuestion" | "ExitPlanMode" => OwnVerdict::Ask {
+        let of_server = self.mcp.as_ref().map(|origin| origin.annotations);
+        let is_for_user = matches!(self.name.as_str(), "AskUserQuestion" | "ExitPlanMode")
+            || of_server.is_some_and(|annotations| annotations.requires_user);
+        match is_for_user {
+            true => OwnVerdict::Ask {
                 why: "it is for the user to answer".to_owned(),
             },
-            _ => OwnVerdict::None,
+            false => OwnVerdict::None,
         }
     }
 

@@ -167,6 +167,7 @@ fn mcp(server: &str, tool: &str, description: &str) -> Arc<dyn Tool> {
         server: server.to_owned(),
         tool: tool.to_owned(),
         annotations: Annotations {
+            requires_user: false,
             read_only: true,
             destructive: None,
         },
@@ -449,6 +450,7 @@ fn annotations_decide_what_runs_beside_others() {
             server: "s".into(),
             tool: "t".into(),
             annotations: Annotations {
+                requires_user: false,
                 read_only,
                 destructive,
             },

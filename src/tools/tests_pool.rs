@@ -21,6 +21,7 @@ fn mcp(server: &str, tool: &str, read_only: bool) -> Arc<dyn Tool> {
         server: server.to_owned(),
         tool: tool.to_owned(),
         annotations: Annotations {
+            requires_user: false,
             read_only,
             destructive: None,
         },

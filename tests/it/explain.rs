@@ -1,8 +1,17 @@
 //! `rehearsal explain` through the built program.
 
+use proptest::prelude::*;
+use proptest::sample::select;
+use rehearsal::explain::{Question, UserSays, explain as explain_call};
+use rehearsal::model::{ScriptedCall, Turn};
+use rehearsal::run::{Setup, run};
+use rehearsal::settings::{Layer, Source, merge};
+use rehearsal::trace::Event;
+use rehearsal::words::{Behavior, Mode};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 struct Ran {
     code: i32,
@@ -308,4 +317,95 @@ fn all_recordings_are_decided_about() {
         number("flips") > 0 && number("unreadable") == 0,
         "{summary}"
     );
+}
+
+/// Rules that match some of the calls below and not others.
+const RULES: &[&str] = &[
+    "Bash",
+    "Bash(make *)",
+    "Bash(rm *)",
+    "Bash(ls *)",
+    "Edit(src/**)",
+    "Edit(.git/**)",
+    "Read(//etc/**)",
+    "Write",
+];
+
+fn some_call() -> impl Strategy<Value = (&'static str, Value)> {
+    let lines = [
+        "make all",
+        "rm -r src",
+        "ls src",
+        "make && rm x",
+        "FOO=1 rm x",
+        "echo 'x",
+    ];
+    let paths = ["src/a", ".git/x", "/etc/x", "b"];
+    prop_oneof![
+        select(lines.to_vec()).prop_map(|line| ("Bash", json!({"command": line}))),
+        select(paths.to_vec())
+            .prop_map(|path| ("Write", json!({"file_path": path, "content": "x"}))),
+        select(paths.to_vec()).prop_map(|path| ("Read", json!({"file_path": path}))),
+    ]
+}
+
+fn some_rules() -> impl Strategy<Value = Vec<&'static str>> {
+    proptest::collection::vec(select(RULES), 0..3)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// What is explained is what a run would decide: the same layers, the same rule, the
+    /// same verdict of every layer.
+    #[test]
+    fn a_run_decides_what_is_explained(
+        (tool, input) in some_call(),
+        (deny, ask, allow) in (some_rules(), some_rules(), some_rules()),
+        mode in select(Mode::ALL),
+    ) {
+        let permissions = json!({"deny": deny, "ask": ask, "allow": allow, "defaultMode": mode.as_str()});
+        let layer = Layer::from_value(Source::Project, &json!({"permissions": permissions}));
+        let (settings, complaints) = merge(vec![layer]);
+        prop_assert_eq!(complaints, []);
+        let call = ScriptedCall { tool: tool.to_owned(), id: None, input: input.to_string() };
+        let setup = Setup {
+            settings: settings.clone(),
+            turns: vec![Turn { calls: vec![call], ..Turn::default() }],
+            ..Setup::default()
+        };
+        let question = Question {
+            tool: tool.to_owned(),
+            input,
+            settings,
+            profile: Arc::new(setup.profile.clone()),
+            mode: None,
+            cwd: setup.cwd.clone(),
+            home: setup.home.clone(),
+            fs: setup.fs.snapshot(),
+            hook: None,
+            user: Some(UserSays::Nobody),
+        };
+        let ruling = explain_call(&question).expect("it comes to a decision").ruling;
+        let report = run(setup).expect("it begins");
+        let decided = report.trace.lines.iter().find_map(|line| match &line.event {
+            Event::Decision(decision) => Some(decision.clone()),
+            _ => None,
+        });
+        let Some(decided) = decided else {
+            // The tool is not in the pool, and the model is told so.
+            prop_assert_eq!(ruling.behavior, Behavior::Deny);
+            prop_assert_eq!(&ruling.reason, "tool_removed");
+            return Ok(());
+        };
+        prop_assert_eq!(ruling.behavior, decided.behavior);
+        prop_assert_eq!(ruling.layer, decided.layer);
+        prop_assert_eq!(ruling.reason.as_str(), &*decided.reason);
+        prop_assert_eq!(ruling.rule, decided.rule.map(|rule| rule.to_string()));
+        prop_assert_eq!(ruling.source, decided.source.map(|source| source.to_string()));
+        prop_assert_eq!(ruling.index, decided.index);
+        let verdicts: Vec<&str> = ruling.layers.iter().map(|line| line.verdict.as_str()).collect();
+        let wanted: Vec<&str> = decided.layers.iter().map(|line| &*line.verdict).collect();
+        prop_assert_eq!(verdicts, wanted);
+    }
 }

@@ -1,7 +1,10 @@
 //! One call, judged in a world of its own.
 
 use async_trait::async_trait;
-use rehearsal::permission::{ClassifierAnswer, Decided, HookVerdict, Judged, Permissions, Working};
+use rehearsal::permission::{
+    ClassifierAnswer, Decided, Deputy, DeputyAnswer, HookVerdict, Judged, Permissions, Request,
+    Working,
+};
 use rehearsal::profile::Profile;
 use rehearsal::rule::{Anchors, RuleSet, compile};
 use rehearsal::settings::{Layer, Source, merge};
@@ -46,6 +49,8 @@ pub struct Case {
     pub case_sensitive: bool,
     pub own: OwnVerdict,
     pub granted_by_user: bool,
+    /// Who answers in the user's place, if anybody does.
+    pub deputy: Option<DeputyAnswer>,
     /// Links in the world: from, to.
     pub links: Vec<(&'static str, &'static str)>,
 }
@@ -71,6 +76,7 @@ impl Case {
             case_sensitive: true,
             own: OwnVerdict::None,
             granted_by_user: false,
+            deputy: None,
             links: Vec::new(),
         }
     }
@@ -109,6 +115,7 @@ impl Case {
             fs.put_symlink(link, target, 0).unwrap();
         }
         let permissions = self.permissions(&fs);
+        let deputy = self.deputy.clone().map(Standing);
         let sim = Sim::new(SimConfig::new(InOrder));
         let world = World::new(sim.clone(), Arc::new(fs), 0, 0, Vec::new());
         let env = Arc::new(env(self.profile));
@@ -135,7 +142,7 @@ impl Case {
                         behavior,
                         reason: "the hook's words".to_owned(),
                     }),
-                    deputy: None,
+                    deputy: deputy.as_ref().map(|deputy| deputy as &dyn Deputy),
                     granted_by_user: self.granted_by_user,
                 };
                 decided.push(permissions.decide(&judged).await);
@@ -253,6 +260,22 @@ struct NoShell;
 impl Shell for NoShell {
     async fn run(&self, _command: &Command, _actor: &Actor) -> Ran {
         unreachable!("permission runs nothing")
+    }
+}
+
+/// A deputy who says the same of every call.
+struct Standing(DeputyAnswer);
+
+#[async_trait]
+impl Deputy for Standing {
+    /// A refusal also shows what was suggested.
+    async fn answer(&self, request: &Request<'_>) -> Option<DeputyAnswer> {
+        Some(match &self.0 {
+            DeputyAnswer::Deny { message } => DeputyAnswer::Deny {
+                message: format!("{message} {}", request.suggestions()),
+            },
+            allow => allow.clone(),
+        })
     }
 }
 

@@ -48,6 +48,11 @@ fn kinds() -> Vec<(&'static str, About, &'static str)> {
             About::Shell("ls src".into()),
             "Bash(ls *)",
         ),
+        (
+            "critical removal",
+            About::Shell("rm -rf /etc".into()),
+            "Bash(rm *)",
+        ),
         ("mcp", About::Mcp("mcp__a__b".into()), "mcp__a__b"),
     ]
 }
