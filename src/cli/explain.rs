@@ -178,6 +178,7 @@ fn many(args: &Args, console: &mut Console) -> Result<Exit, String> {
             }
         }
     }
+    overview.finish();
     if console.json {
         console.json_line(&serde_json::json!({"summary": overview}));
     } else if !console.quiet || overview.flips > 0 {

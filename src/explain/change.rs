@@ -3,7 +3,7 @@
 
 use super::question::{Question, Unanswered, UserSays};
 use super::ruling::Ruling;
-use crate::settings::{Origin, Placed, Source};
+use crate::settings::{PermissionUpdate, SettingsChange, Source};
 use crate::words::{Behavior, Layer, Mode};
 use serde::Serialize;
 
@@ -102,7 +102,7 @@ fn without_rules(
     }
     // No rule is in the way any more, and still nobody allows it.
     if !taken.is_empty() && now.behavior == Behavior::Ask {
-        let rule = add(&mut other, Behavior::Allow)?;
+        let rule = add(&mut other, Behavior::Allow, Source::Local)?;
         let with = other.ruling()?;
         if with.behavior == Behavior::Allow {
             let change = format!("without {} and with `{rule}` in allow", taken.join(" and "));
@@ -112,19 +112,12 @@ fn without_rules(
     Ok(())
 }
 
-/// Adds the narrowest rule that speaks of the call, behind all others of its list, so
-/// that it decides only what they do not.
-fn add(question: &mut Question, behavior: Behavior) -> Result<String, Unanswered> {
+/// Adds the narrowest rule that speaks of the call to the settings of `to`.
+fn add(question: &mut Question, behavior: Behavior, to: Source) -> Result<String, Unanswered> {
     let rule = question.suggestion()?;
-    let settings = &mut question.settings;
-    let list = match behavior {
-        Behavior::Allow => &mut settings.allow,
-        Behavior::Ask => &mut settings.ask,
-        _ => &mut settings.deny,
-    };
-    list.push(Placed {
-        text: rule.clone(),
-        origin: Origin::of(Source::Session, 0),
+    question.settings.apply(&PermissionUpdate {
+        change: SettingsChange::AddRules(behavior, vec![rule.clone()]),
+        destination: to,
     });
     Ok(rule)
 }
@@ -140,9 +133,17 @@ fn with_a_rule(
             continue;
         }
         let mut other = question.clone();
-        let rule = add(&mut other, behavior)?;
+        let rule = add(&mut other, behavior, Source::Local)?;
+        let before = changes.len();
         let change = format!("with `{rule}` in {behavior}");
         differs(&other, ruling, change, changes)?;
+        // What no rule of the settings reaches, a grant of the session may.
+        if behavior == Behavior::Allow && changes.len() == before {
+            let mut other = question.clone();
+            let rule = add(&mut other, behavior, Source::Session)?;
+            let change = format!("with `{rule}` granted for the session");
+            differs(&other, ruling, change, changes)?;
+        }
     }
     Ok(())
 }

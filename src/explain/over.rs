@@ -97,6 +97,10 @@ pub struct Overview {
     pub flips_by: BTreeMap<String, u32>,
     pub not_compared: BTreeMap<String, u32>,
     pub rules: Vec<RuleUse>,
+    /// The rules that speak of no call.
+    pub never_fired: Vec<String>,
+    /// The rules that speak of calls of which another always decides.
+    pub shadowed: Vec<String>,
 }
 
 impl Overview {
@@ -106,6 +110,16 @@ impl Overview {
             rules: options.settings.as_ref().map(uses).unwrap_or_default(),
             ..Overview::default()
         }
+    }
+
+    /// Names the rules that are of no use, when every call has been counted.
+    pub fn finish(&mut self) {
+        let of = |is: fn(&RuleUse) -> bool| {
+            let rules = self.rules.iter().filter(|rule| is(rule));
+            rules.map(|rule| rule.rule.clone()).collect()
+        };
+        self.never_fired = of(RuleUse::never_fired);
+        self.shadowed = of(RuleUse::is_shadowed);
     }
 
     fn add(&mut self, line: &CallLine) {

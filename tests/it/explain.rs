@@ -128,6 +128,7 @@ fn a_tool_that_a_bare_deny_takes_away_is_denied_by_that_rule() {
         &[],
     );
     assert_eq!(removed["behavior"], "deny");
+    assert_eq!(removed["reason"], "tool_removed");
     assert_eq!(
         (&removed["layer"], &removed["rule"]),
         (&json!("rule"), &json!("Bash"))
@@ -157,6 +158,38 @@ fn every_change_that_is_named_was_tried() {
     let both = "without `Bash(rm *)` and `Bash(rm -rf *)`";
     assert_eq!(of(both), Some(json!("ask")));
     assert_eq!(of("in mode bypassPermissions"), None);
+}
+
+#[test]
+fn what_no_rule_reaches_a_grant_of_the_session_does() {
+    let input = json!({"file_path": "~/.bashrc", "content": ""}).to_string();
+    let profile = ["--profile", "claude-code-2.1.332"];
+    let call = [
+        "--json",
+        "--mode",
+        "acceptEdits",
+        "--cwd",
+        "/home/user",
+        "--tool",
+        "Write",
+    ];
+    let ran = explain(&[&call[..], &["--input", &input], &profile].concat());
+    let answer = ran.json().remove(0);
+    assert_eq!(answer["reason"], "protected", "{answer}");
+    let changes = answer["changes"].as_array().expect("a list").iter();
+    let allows = changes.filter(|change| change["behavior"] == "allow");
+    let allows: Vec<&str> = allows
+        .filter_map(|change| change["change"].as_str())
+        .collect();
+    assert_eq!(
+        allows,
+        [
+            "with `Edit(//home/user/.bashrc)` granted for the session",
+            "in mode bypassPermissions",
+            "if a PreToolUse hook says allow",
+            "if the user says yes",
+        ]
+    );
 }
 
 #[test]
@@ -256,6 +289,8 @@ fn over_a_recording_nothing_flips_and_useless_rules_are_named() {
         (&json!(0), &json!(1))
     );
     assert_eq!(of("Bash(npm *)")["matched"], 0);
+    assert_eq!(summary["shadowed"], json!(["Edit(**)"]));
+    assert_eq!(summary["never_fired"], json!(["Read(.env)", "Bash(npm *)"]));
     let text = explain(&["--settings", &file, GREETING]).stdout;
     assert!(
         text.contains("\nshadowed: another always decides\n  `Edit(**)`"),

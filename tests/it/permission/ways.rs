@@ -122,6 +122,35 @@ fn where_files_lie() {
 }
 
 #[test]
+fn of_two_rules_the_first_is_named() {
+    let decided = shell("rm x")
+        .rule(Behavior::Deny, "Bash(rm *)")
+        .rule(Behavior::Deny, "Bash")
+        .decide();
+    assert_eq!(decided.decision.rule.as_deref(), Some("Bash(rm *)"));
+    let decided = shell("rm x")
+        .rule(Behavior::Deny, "Bash")
+        .rule(Behavior::Deny, "Bash(rm *)")
+        .decide();
+    assert_eq!(decided.decision.rule.as_deref(), Some("Bash"));
+    assert_eq!(decided.decision.index, Some(0));
+}
+
+#[test]
+fn what_may_not_be_read_may_not_be_changed() {
+    for path in ["src/a", "./src/../src/a"] {
+        let denied = edit(path)
+            .rule(Behavior::Allow, "Edit")
+            .rule(Behavior::Deny, "Read(src/**)");
+        assert_eq!(denied.line(), "deny rule deny_rule", "{path}");
+        let asked = edit(path)
+            .rule(Behavior::Allow, "Edit")
+            .rule(Behavior::Ask, "Read(src/**)");
+        assert_eq!(asked.line(), "allow rule allow_rule", "{path}");
+    }
+}
+
+#[test]
 fn commands() {
     let allow = |line: &str, rule: &str| shell(line).rule(Behavior::Allow, rule).line();
     assert_eq!(
