@@ -84,10 +84,10 @@ fn rules() -> impl Strategy<Value = Value> {
         "Read(/b)",
         "Edit(//work/d)",
     ]);
-    let mode = prop::sample::select(vec!["default", "acceptEdits", "plan", "bypassPermissions"]);
+    let mode = prop::sample::select(rehearsal::words::Mode::ALL);
     (vec(rule.clone(), 0..3), vec(rule.clone(), 0..2), vec(rule, 0..2), mode).prop_map(
         |(allow, ask, deny, mode)| {
-            json!({"permissions": {"allow": allow, "ask": ask, "deny": deny, "defaultMode": mode}})
+            json!({"permissions": {"allow": allow, "ask": ask, "deny": deny, "defaultMode": mode.as_str()}})
         },
     )
 }

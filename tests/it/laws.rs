@@ -148,6 +148,34 @@ proptest! {
         }
     }
 
+    /// A call that was refused, by whomever, has changed nothing: no file of the world has
+    /// an operation of its that writes. Only a grant may be kept.
+    #[test]
+    fn a_refused_call_writes_nothing(setup in session(ALL)) {
+        let report = ran(setup);
+        let refused = |class: Option<Class>| matches!(
+            class,
+            Some(
+                Class::DeniedRule | Class::DeniedMode | Class::DeniedHook | Class::DeniedClassifier
+                    | Class::DeniedUser | Class::Deferred
+            )
+        );
+        let gone = calls(&report.trace);
+        for event in events(&report.trace) {
+            if let Event::Op(op) = event
+                && let Some((class, steps)) = gone.get(&*op.by)
+                && refused(*class)
+            {
+                let reads = ["read", "list", "stat", "ask", "start"].contains(&&*op.kind);
+                prop_assert!(reads || op.resource == "grants", "{}: {op:?} {steps:?}", op.by);
+            }
+        }
+        for (call, (class, steps)) in &gone {
+            let ran = steps.iter().any(|(step, _)| *step == Step::Execute);
+            prop_assert!(!ran || !refused(*class), "{call} ran and was refused: {steps:?}");
+        }
+    }
+
     #[test]
     fn no_update_is_lost(setup in session(With { outside: true, interrupt: true, hooks: false })) {
         let report = ran(setup);
