@@ -10,6 +10,7 @@ use crate::explain::{
 use crate::profile::Profile;
 use crate::recording::{Source as RecordingSource, read};
 use crate::replay::recording_files;
+use crate::rule::{Anchors, compile};
 use crate::settings::{Layer, Settings, Source, merge};
 use crate::words::{Behavior, Mode};
 use crate::world::{MemoryFs, MemoryOptions, normalize, split};
@@ -253,15 +254,22 @@ impl Args {
             return Ok(None);
         };
         let (settings, complaints) = merge(layers(path)?);
+        let (cwd, home) = (self.cwd(), self.home());
+        // What a rule is worth does not depend on the world.
+        let nothing = MemoryFs::new(MemoryOptions::default());
+        let (_, of_rules) = compile(&settings, &Anchors::new(&cwd, &home), &nothing);
         let mut errors = 0;
-        for complaint in &complaints {
+        for complaint in complaints.iter().chain(&of_rules) {
             errors += usize::from(complaint.is_error());
-            console.complain(&complaint.to_string());
+            match complaint.is_error() {
+                true => console.complain(&complaint.to_string()),
+                false => console.note(&complaint.to_string()),
+            }
         }
         match errors {
             0 => Ok(Some(settings)),
             _ => Err(format!(
-                "{}: nothing is decided by settings of which a part could not be read",
+                "{}: nothing is decided by settings of which a part cannot be used",
                 path.display()
             )),
         }

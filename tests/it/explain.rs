@@ -257,6 +257,21 @@ fn what_cannot_be_explained_is_bad_input() {
 }
 
 #[test]
+fn rules_without_effect_are_told_of() {
+    let rules = json!({"deny": ["Write(secret)"], "allow": ["mcp__*"]});
+    let (_folder, file) = settings(&json!({"permissions": rules, "model": "x"}));
+    let input = shell("ls");
+    let call = ["--settings", &file, "--tool", "Bash", "--input", &input];
+    let ran = explain(&call);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    for told in ["`Write(secret)`", "`mcp__*`", "model"] {
+        assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    }
+    assert_eq!(ran.stderr.matches("warning: ").count(), 3, "{}", ran.stderr);
+    assert_eq!(explain(&[&call[..], &["--quiet"]].concat()).stderr, "");
+}
+
+#[test]
 fn over_a_recording_nothing_flips_and_useless_rules_are_named() {
     let rules = json!({
         "ask": ["Edit", "Edit(**)"],
