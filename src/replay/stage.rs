@@ -65,6 +65,8 @@ struct Scenery {
     pool: Arc<Pool>,
     folders: Folders,
     working: Working,
+    /// The desk of the last call, for the next one that needs the same.
+    desk: Option<(Says, Arc<Desk>)>,
 }
 
 /// The stage of one recording.
@@ -147,6 +149,7 @@ impl Stage {
             pool,
             working: Working::new(&folders.cwd, &[], RESULTS_DIR, &*self.fs),
             folders: folders.clone(),
+            desk: None,
         }
     }
 
@@ -211,17 +214,16 @@ impl Stage {
             let mtime_ms = self.mtime_ms() + if stale { NEWER_MS } else { 0 };
             self.put(path, content, mtime_ms);
         }
-        let scenery = self.scenery.as_ref()?;
-        let files = FileStates::default();
-        if let (Some((path, _)), Some(state)) = (&cue.file, cue.state) {
-            files.restore([(Arc::from(path.as_str()), Arc::new(state))]);
-        }
-        let cue_says = Says {
+        let says = Says {
             mode: cue.mode,
             allow: cue.allow,
             refused: cue.refused,
         };
-        let desk = Arc::new(self.desk(scenery, files, &cue_says));
+        let desk = self.desk(says)?;
+        // Each call meets what its own agent knows, and nothing else.
+        let known = cue.file.as_ref().zip(cue.state);
+        let known = known.map(|((path, _), state)| (Arc::from(path.as_str()), Arc::new(state)));
+        desk.env.files.set(known);
         self.slot.set(cue.serve);
         let id = CallId {
             number: cue.number,
@@ -263,12 +265,30 @@ impl Stage {
         })
     }
 
-    fn desk(&self, scenery: &Scenery, files: FileStates, says: &Says) -> Desk {
+    /// The desk for a call about which the recording says this.
+    fn desk(&mut self, says: Says) -> Option<Arc<Desk>> {
+        let scenery = self.scenery.as_ref()?;
+        if let Some((of, desk)) = &scenery.desk
+            && *of == says
+        {
+            return Some(desk.clone());
+        }
+        let desk = Arc::new(self.new_desk(scenery, &says));
+        // A classifier that refuses again and again is heard no more: each refusal is judged
+        // as recorded, whatever came before.
+        if !says.refused {
+            self.scenery.as_mut()?.desk = Some((says, desk.clone()));
+        }
+        Some(desk)
+    }
+
+    fn new_desk(&self, scenery: &Scenery, says: &Says) -> Desk {
         let Scenery {
             profile,
             pool,
             folders,
             working,
+            ..
         } = scenery;
         let env = Arc::new(ToolEnv {
             profile: profile.clone(),
@@ -277,7 +297,7 @@ impl Stage {
             additional_dirs: Vec::new(),
             results_dir: RESULTS_DIR.to_owned(),
             shell_env: Vec::new(),
-            files,
+            files: FileStates::default(),
             session: Session::default(),
             shell: self.shell.clone(),
             latency_ms: BTreeMap::new(),
@@ -300,7 +320,8 @@ impl Stage {
         };
         let user = User::new(vec![Answer {
             value: answer,
-            has_matcher: false,
+            // For every question.
+            has_matcher: true,
             times: None,
             optional: true,
             label: "as recorded".to_owned(),
@@ -335,6 +356,7 @@ impl Stage {
 }
 
 /// Who says what of a call, as recorded.
+#[derive(PartialEq, Eq)]
 struct Says {
     mode: Mode,
     allow: bool,
@@ -357,7 +379,7 @@ fn classifier(refuses: bool) -> Answer<ClassifierAnswer> {
             reason: None,
             think_ms: 0,
         },
-        has_matcher: false,
+        has_matcher: true,
         times: None,
         optional: true,
         label: "as recorded".to_owned(),

@@ -373,6 +373,31 @@ mod tests {
     }
 
     #[test]
+    fn every_scenario_of_the_project_is_one_by_the_schema() {
+        let validator = jsonschema::draft202012::new(&schema()).expect("a schema");
+        let top = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios");
+        let mut folders = vec![std::path::PathBuf::from(top)];
+        let mut seen = 0;
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(&folder).expect("a folder") {
+                let path = entry.expect("an entry").path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|ext| ext == "yaml") {
+                    seen += 1;
+                    let json = json_of(&std::fs::read_to_string(&path).expect("a file"));
+                    let odd: Vec<String> = validator
+                        .iter_errors(&json)
+                        .map(|e| e.to_string())
+                        .collect();
+                    assert!(odd.is_empty(), "{}: {odd:?}", path.display());
+                }
+            }
+        }
+        assert!(seen >= 40, "{seen} files");
+    }
+
+    #[test]
     fn every_key_is_described() {
         for shape in all_shapes() {
             for key in shape.keys {

@@ -195,6 +195,13 @@ impl FileStates {
         self.lock().extend(entries);
     }
 
+    /// Puts these states in place of all: nobody's operation.
+    pub fn set(&self, entries: impl IntoIterator<Item = (Arc<str>, Arc<FileState>)>) {
+        let mut states = self.lock();
+        states.clear();
+        states.extend(entries);
+    }
+
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<Arc<str>, Arc<FileState>>> {
         self.states.lock().unwrap_or_else(|e| e.into_inner())
     }

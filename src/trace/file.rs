@@ -85,7 +85,9 @@ impl ReadTrace {
 
 /// Writes the lines of a trace that appear at `level`.
 pub fn write_trace(trace: &Trace, level: Level) -> Written {
-    let mut text = Vec::new();
+    /// About as long as lines are.
+    const LINE_BYTES: usize = 160;
+    let mut text = Vec::with_capacity(trace.lines.len() * LINE_BYTES);
     let mut blobs = Blobs::new();
     for line in trace.at_level(level) {
         let from = text.len();

@@ -304,13 +304,21 @@ impl<'a> Pen<'a> {
     }
 }
 
+const SPACES: u64 = u64::from_le_bytes([b' '; 8]);
+
 /// Whether a text needs no escapes in JSON.
 fn is_plain(text: &[u8]) -> bool {
-    let (words, rest) = text.as_chunks::<8>();
-    let mut last = [b' '; 8];
-    last[..rest.len()].copy_from_slice(rest);
     let odd = |word: &[u8; 8]| odd_bytes(u64::from_le_bytes(*word));
-    words.iter().fold(odd(&last), |all, word| all | odd(word)) == 0
+    let (words, rest) = text.as_chunks::<8>();
+    // The last eight bytes, some of them seen twice, or the few that there are.
+    let last = match text.last_chunk::<8>() {
+        Some(last) => odd(last),
+        None => odd_bytes(
+            rest.iter()
+                .fold(SPACES, |word, b| (word << 8) | u64::from(*b)),
+        ),
+    };
+    words.iter().fold(last, |all, word| all | odd(word)) == 0
 }
 
 /// Not 0 if any of eight bytes is below a space, a quote or a backslash. It looks at all

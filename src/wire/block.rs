@@ -91,12 +91,16 @@ impl Block {
         }
         let (id, name) = (id.into(), name.into());
         let input = input_object(input.as_ref());
-        Block::from_raw(raw::of(&Out {
+        let raw = raw::of(&Out {
             r#type: "tool_use",
             id: &id,
             name: &name,
             input: &input,
-        }))
+        });
+        match ToolUse::of_object(id, name, &input) {
+            Some(call) => Block::made(raw, BlockKind::ToolUse(call)),
+            None => Block::from_raw(raw),
+        }
     }
 
     /// Makes the result of the call `tool_use_id`; `is_error` is written if it is so.

@@ -232,6 +232,22 @@ struct Known<'a> {
     cache_control: Option<&'a RawValue>,
 }
 
+impl ToolUse {
+    /// The call of a block that has these fields and no others; `None` if the input is
+    /// one that stands for another.
+    pub(super) fn of_object(id: Arc<str>, name: Arc<str>, input: &RawValue) -> Option<ToolUse> {
+        kept_input(input).is_none().then(|| ToolUse {
+            id,
+            name,
+            input: Arc::from(input.get()),
+            parses: true,
+            toolset_name: None,
+            server_name: None,
+            called_by_code: false,
+        })
+    }
+}
+
 impl Reading {
     /// Reads a block; it need not make sense.
     pub fn of(raw: &RawValue) -> Reading {

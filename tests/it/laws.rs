@@ -103,9 +103,14 @@ proptest! {
     fn steps_come_in_their_order(setup in session(ALL)) {
         for (call, (_, steps)) in calls(&ran(setup).trace) {
             let mut last = None;
+            let (mut hook_rewrote, mut parses) = (false, 0);
             for (at, (step, verdict)) in steps.iter().enumerate() {
-                // A rewrite sends the call back to parse, once, from where it was rewritten.
-                let back = *step == Step::Parse && last >= Some(Step::PreHook);
+                // A rewrite sends the call back to parse from where it was rewritten: a
+                // hook's, and after it the user's, whose step ends only when that is done.
+                parses += u32::from(*step == Step::Parse);
+                let by_user = hook_rewrote && parses == 3 && last == Some(Step::Validate);
+                let back = *step == Step::Parse && (last >= Some(Step::PreHook) || by_user);
+                hook_rewrote |= (*step, *verdict) == (Step::PreHook, Verdict::Rewrite);
                 prop_assert!(back || Some(*step) > last || last.is_none(), "{call}: {steps:?}");
                 if *verdict == Verdict::Stop {
                     let rest: Vec<_> = steps[at + 1..].iter().map(|(step, _)| *step).collect();
