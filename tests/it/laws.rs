@@ -227,7 +227,13 @@ proptest! {
                 let number: usize = call.parse().expect("generated calls are named by number");
                 let steps = numbered.get(number - 1).and_then(|id| traced.get(id));
                 steps.is_some_and(|(_, steps)| {
-                    steps.iter().any(|(step, verdict)| *step == wanted && !(left && *verdict == Verdict::Stop))
+                    // A step that sent the input back is left when that has come through again.
+                    let through = |verdict: Verdict| match verdict {
+                        Verdict::Pass => true,
+                        Verdict::Rewrite => steps.iter().any(|(step, _)| *step > wanted),
+                        Verdict::Stop => false,
+                    };
+                    steps.iter().any(|(step, verdict)| *step == wanted && (!left || through(*verdict)))
                 })
             };
             let due = match &change.trigger {
