@@ -3,6 +3,7 @@
 mod cli;
 mod determinism;
 mod explain;
+mod fuzz;
 mod generated;
 mod hooks;
 mod laws;

@@ -28,7 +28,7 @@ fn whole() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::fuzz::config(300, 1))]
 
     #[test]
     fn a_command_that_cannot_be_taken_apart_is_never_allowed_by_a_rule(text in shellish()) {
