@@ -321,6 +321,49 @@ fn every_requirement_has_its_proof_or_is_open() {
     assert_eq!(rows.len(), 37);
 }
 
+/// The runs of lines that a patch wants to find in its file, one a hunk.
+fn wanted_lines(patch: &str) -> Vec<String> {
+    let mut hunks: Vec<String> = Vec::new();
+    for line in patch.lines() {
+        if line.starts_with("@@") {
+            hunks.push(String::new());
+        } else if let (Some(hunk), Some(kept)) = (
+            hunks.last_mut(),
+            line.strip_prefix(' ').or_else(|| line.strip_prefix('-')),
+        ) {
+            hunk.push_str(kept);
+            hunk.push('\n');
+        }
+    }
+    hunks
+}
+
+#[test]
+fn every_fault_still_fits_and_names_a_test() {
+    let tests: String = files(&root().join("tests/it"), ".rs")
+        .iter()
+        .map(|path| fs::read_to_string(path).unwrap_or_default())
+        .collect();
+    let patches = files(&root().join("fixtures/mutants"), ".patch");
+    assert!(patches.len() >= 40, "only {} faults", patches.len());
+    let mut wrong = Vec::new();
+    for path in patches {
+        let patch = fs::read_to_string(&path).unwrap_or_default();
+        let of = |start: &str| patch.lines().find_map(|line| line.strip_prefix(start));
+        let file = of("+++ b/").unwrap_or_default();
+        let text = fs::read_to_string(root().join(file)).unwrap_or_default();
+        if wanted_lines(&patch).iter().any(|hunk| !text.contains(hunk)) {
+            wrong.push(format!("{}: {file} has changed", relative(&path)));
+        }
+        let test = of("# test: ").and_then(|test| test.rsplit("::").next());
+        let is_there = |test: &str| test == "scenarios" || tests.contains(&format!("fn {test}("));
+        if !test.is_some_and(is_there) {
+            wrong.push(format!("{}: there is no such test", relative(&path)));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 #[test]
 fn every_snapshot_belongs_to_a_scenario() {
     let names: BTreeSet<String> = files(&root().join("scenarios"), ".yaml")
