@@ -5,6 +5,7 @@
 
 mod conversation;
 mod retry;
+mod session;
 mod turn;
 
 pub use conversation::Conversation;

@@ -1,14 +1,16 @@
 //! One agent, turn by turn.
 
-use super::{Conversation, retry};
+use super::{Conversation, retry, session};
+use crate::hooks::{HookEvent, SessionOutcome};
 use crate::model::{Model, ModelError, Request};
-use crate::pipeline::{Finished, outside_event};
+use crate::pipeline::{Finished, batch_fact, outside_event};
 use crate::profile::{CutCall, PauseTurn, ResultOrder};
 use crate::schedule::{Asked, Batch, Done, DoneCall, Paid, result_event};
 use crate::sim::ActorId;
 use crate::trace::{self, Event, TraceBuilder};
 use crate::wire::{self, Block, Message, Response, StopReason, ToolDef, estimate_tools_tokens};
 use crate::words::CallId;
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -29,7 +31,7 @@ pub struct AgentOptions {
 #[derive(Debug)]
 pub struct Ended {
     /// A stop reason of the API, or `max_turns`, `interrupted`, `hook_stopped`,
-    /// `tool_deferred`, `model_error`.
+    /// `prompt_blocked`, `tool_deferred`, `model_error`.
     pub stop: String,
     pub why: String,
     pub turns: u32,
@@ -59,13 +61,13 @@ pub struct Agent<'a> {
 }
 
 /// Why the loop does not go on.
-struct Stop {
+pub(super) struct Stop {
     reason: String,
     why: String,
 }
 
 impl Stop {
-    fn new(reason: &str, why: impl Into<String>) -> Stop {
+    pub(super) fn new(reason: &str, why: impl Into<String>) -> Stop {
         Stop {
             reason: reason.to_owned(),
             why: why.into(),
@@ -116,21 +118,26 @@ impl<'a> Agent<'a> {
             // A session that is taken up goes on where it was.
             prompts.push(None);
         }
-        for prompt in prompts {
-            if let Some(prompt) = prompt {
-                self.say(Message::user_text(prompt));
+        let mut begun = match self.start().await {
+            Ok(contexts) => contexts,
+            Err(at_once) => {
+                prompts.clear();
+                self.note_stop(&at_once);
+                stop = at_once;
+                Vec::new()
             }
-            stop = self.until_stop().await;
+        };
+        for prompt in prompts {
+            stop = match self.take(prompt, &mut begun).await {
+                None => self.until_stop().await,
+                Some(refused) => refused,
+            };
             // What others did while the last response was on its way.
             self.trace_outside();
-            self.push(Event::Stop(trace::Stop {
-                turn: self.turns,
-                reason: stop.reason.clone(),
-                why: stop.why.clone(),
-            }));
+            self.note_stop(&stop);
             if !matches!(
                 stop.reason.as_str(),
-                "end_turn" | "stop_sequence" | "refusal"
+                "end_turn" | "stop_sequence" | "refusal" | "prompt_blocked"
             ) {
                 break;
             }
@@ -146,8 +153,101 @@ impl<'a> Agent<'a> {
         }
     }
 
+    fn note_stop(&mut self, stop: &Stop) {
+        self.push(Event::Stop(trace::Stop {
+            turn: self.turns,
+            reason: stop.reason.clone(),
+            why: stop.why.clone(),
+        }));
+    }
+
+    /// Notes what hooks of the session did; an error is the end of it.
+    fn heard(&mut self, said: session::Said) -> Result<SessionOutcome, Stop> {
+        for (at_ms, event) in said.events {
+            self.trace.push(at_ms, event);
+        }
+        match said.complaint {
+            None => Ok(said.outcome),
+            Some(complaint) => {
+                self.complaints.push(complaint.clone());
+                Err(Stop::new("scenario_lacks", complaint))
+            }
+        }
+    }
+
+    /// Lets the hooks know that the session begins: what they add to the first prompt.
+    async fn start(&mut self) -> Result<Vec<String>, Stop> {
+        if !self.has_hooks(HookEvent::SessionStart) {
+            return Ok(Vec::new());
+        }
+        let resumed = !self.conversation.messages().is_empty();
+        let said = session::start(&self.batch.desk, resumed).await;
+        let outcome = self.heard(said)?;
+        match outcome.stop {
+            Some(why) => Err(Stop::new("hook_stopped", why)),
+            None => Ok(outcome.contexts),
+        }
+    }
+
+    fn has_hooks(&self, event: HookEvent) -> bool {
+        self.batch.desk.hooks.is_for_session(event)
+    }
+
+    /// Says what the user typed, with what hooks add; the end if hooks refuse it.
+    async fn take(&mut self, prompt: Option<String>, begun: &mut Vec<String>) -> Option<Stop> {
+        let prompt = prompt?;
+        let mut contexts = std::mem::take(begun);
+        if self.has_hooks(HookEvent::UserPromptSubmit) {
+            let said = session::prompt(&self.batch.desk, &prompt).await;
+            let outcome = match self.heard(said) {
+                Ok(outcome) => outcome,
+                Err(stop) => return Some(stop),
+            };
+            if let Some(why) = outcome.stop {
+                return Some(Stop::new("hook_stopped", why));
+            }
+            if let Some(why) = outcome.block {
+                return Some(Stop::new("prompt_blocked", why));
+            }
+            contexts.extend(outcome.contexts);
+        }
+        let texts = std::iter::once(prompt).chain(contexts);
+        self.say(Message::user(texts.map(Block::text).collect()));
+        None
+    }
+
+    /// Whether hooks keep the agent from stopping for the `times`-th time in a row: what
+    /// the end is if not.
+    async fn kept_from(&mut self, stop: Stop, times: &mut u64) -> Option<Stop> {
+        let natural = matches!(stop.reason.as_str(), "end_turn" | "stop_sequence");
+        if !natural || !self.has_hooks(HookEvent::Stop) {
+            return Some(stop);
+        }
+        let last = self.conversation.messages().last();
+        let said = session::stop(&self.batch.desk, *times > 0, last).await;
+        let outcome = match self.heard(said) {
+            Ok(outcome) => outcome,
+            Err(stop) => return Some(stop),
+        };
+        if let Some(why) = outcome.stop {
+            return Some(Stop::new("hook_stopped", why));
+        }
+        let Some(feedback) = session::feedback(&outcome) else {
+            return Some(stop);
+        };
+        let cap = self.batch.desk.env.profile.stop_hook_cap;
+        if cap.is_some_and(|cap| *times >= cap) {
+            let why = format!("Stop hooks kept the agent {times} times in a row: no more");
+            return Some(Stop::new(&stop.reason, why));
+        }
+        *times += 1;
+        self.say(Message::user_text(feedback));
+        None
+    }
+
     async fn until_stop(&mut self) -> Stop {
         let mut pauses = 0;
+        let mut kept = 0;
         loop {
             if self.turns >= self.options.max_turns {
                 return Stop::new(
@@ -160,7 +260,9 @@ impl<'a> Agent<'a> {
                 Ok(response) => response,
                 Err(stop) => return stop,
             };
-            if let Some(stop) = self.act(response, &mut pauses).await {
+            if let Some(stop) = self.act(response, &mut pauses).await
+                && let Some(stop) = self.kept_from(stop, &mut kept).await
+            {
                 return stop;
             }
         }
@@ -313,8 +415,19 @@ impl<'a> Agent<'a> {
     async fn answer(&mut self, asked: Vec<Asked>, reason: &StopReason) -> Option<Stop> {
         let cut = asked.iter().any(|call| call.cut.is_some());
         let done = self.batch.run(asked).await;
-        let (message, stop_agent) = self.results(done.interrupted, done);
-        self.say(message);
+        let (mut blocks, mut stop_agent, facts) = self.results(done.interrupted, done);
+        if let Some(facts) = facts.filter(|_| stop_agent.is_none()) {
+            let said = session::batch(&self.batch.desk, facts).await;
+            match self.heard(said) {
+                Ok(outcome) => {
+                    let refused = "a PostToolBatch hook stopped the agent";
+                    stop_agent = session::stop_of(&outcome, refused);
+                    blocks.extend(outcome.contexts.into_iter().map(Block::text));
+                }
+                Err(stop) => stop_agent = Some(stop),
+            }
+        }
+        self.say(Message::user(blocks));
         if let Some(stop) = stop_agent {
             return Some(stop);
         }
@@ -327,24 +440,42 @@ impl<'a> Agent<'a> {
         None
     }
 
-    /// Traces what became of a batch, and makes the one user message of its results.
-    fn results(&mut self, interrupted: bool, done: Done) -> (Message, Option<Stop>) {
+    /// Traces what became of a batch, and makes the blocks of the one user message of its
+    /// results; with what PostToolBatch hooks are told, if there are any.
+    fn results(
+        &mut self,
+        interrupted: bool,
+        done: Done,
+    ) -> (Vec<Block>, Option<Stop>, Option<Vec<Value>>) {
+        let mut facts = self
+            .has_hooks(HookEvent::PostToolBatch)
+            .then(Vec::<Value>::new);
         let mut stop = interrupted.then(|| Stop::new("interrupted", "the user interrupted"));
         let mut answers = Vec::with_capacity(done.calls.len());
         let mut contexts = Vec::new();
         for call in done.calls {
             let DoneCall {
                 paid,
-                tool: _,
+                tool,
                 completed,
                 events,
             } = call;
+            let input = facts.is_some().then(|| input_of(&events)).flatten();
             for (at_ms, event) in events {
                 self.trace.push(at_ms, event);
             }
             let Paid { call, mut finished } = paid;
             let content = finished.take_content();
             let result = result_event(&call, &finished, &content, completed);
+            if let Some(facts) = &mut facts {
+                let content = serde_json::from_str(result.content.get()).unwrap_or_default();
+                facts.push(batch_fact(
+                    &tool,
+                    input.unwrap_or_default(),
+                    &call.id,
+                    content,
+                ));
+            }
             let block = Block::tool_result(call.id, content, result.is_error);
             self.push(Event::Result(result));
             let Finished {
@@ -374,7 +505,7 @@ impl<'a> Agent<'a> {
         }
         let blocks = answers.into_iter().map(|(_, block)| block);
         let contexts = contexts.into_iter().map(Block::text);
-        (Message::user(blocks.chain(contexts).collect()), stop)
+        (blocks.chain(contexts).collect(), stop, facts)
     }
 
     /// Accounts for the calls of a response that is not kept: none of them runs.
@@ -467,6 +598,14 @@ impl<'a> Agent<'a> {
 const CUT: &str = "the response reached its token limit inside this call, so its input may be incomplete \
     and it did not run. Send it again, with less in it or in smaller parts";
 const DISCARDED: &str = "the response ended in a refusal, so this call did not run";
+
+/// The input of a call as its first event has it.
+fn input_of(events: &[(u64, Event)]) -> Option<Value> {
+    events.iter().find_map(|(_, event)| match event {
+        Event::Call(call) => serde_json::from_str(call.input.get()).ok(),
+        _ => None,
+    })
+}
 
 /// What tells one tools block from another.
 fn hash_of(tools: &[ToolDef]) -> String {

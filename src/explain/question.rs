@@ -95,8 +95,9 @@ impl Question {
             // What is wrong with them is no part of this answer: a run complains of it.
             let _ = hooks.add(&of.value, of.origin.source.as_str());
         }
-        let matching = hooks.matching(HookEvent::PreToolUse, &self.tool);
-        matching.map(|handler| handler.label()).collect()
+        let names = [self.tool.as_str()];
+        let matching = hooks.matching(HookEvent::PreToolUse, &names);
+        matching.iter().map(|handler| handler.label()).collect()
     }
 }
 

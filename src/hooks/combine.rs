@@ -2,6 +2,7 @@
 
 use super::{HookRun, Verdict};
 use crate::profile::HookRewriteWinner;
+use crate::settings::PermissionUpdate;
 use crate::words::Behavior;
 use serde_json::Value;
 
@@ -24,6 +25,29 @@ pub struct PostOutcome {
     /// For the model: blocking reasons and contexts, in the order of registration.
     pub contexts: Vec<String>,
     pub updated_output: Option<Value>,
+    pub stop: Option<String>,
+}
+
+/// What the hooks that may answer in the user's place say.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PermissionRequestOutcome {
+    /// Deny, or else allow; none leaves it to the user.
+    pub behavior: Option<Behavior>,
+    pub updated_input: Option<Value>,
+    pub updates: Vec<PermissionUpdate>,
+    /// With a denial, for the model.
+    pub message: Option<String>,
+    /// The agent is to stop.
+    pub interrupt: bool,
+    pub stop: Option<String>,
+}
+
+/// What the hooks of the session say at one point of it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SessionOutcome {
+    /// What is about to happen must not, and why.
+    pub block: Option<String>,
+    pub contexts: Vec<String>,
     pub stop: Option<String>,
 }
 
@@ -68,8 +92,7 @@ pub fn combine_pre(runs: &[HookRun], winner: HookRewriteWinner) -> PreOutcome {
 pub fn combine_post(runs: &[HookRun], winner: HookRewriteWinner) -> PostOutcome {
     let mut contexts = Vec::new();
     for run in runs {
-        let blocks = run.verdict == Verdict::Block || run.output.behavior == Some(Behavior::Deny);
-        if blocks {
+        if blocks(run) {
             contexts.extend(
                 run.output
                     .reason
@@ -86,6 +109,65 @@ pub fn combine_post(runs: &[HookRun], winner: HookRewriteWinner) -> PostOutcome 
     }
 }
 
+/// Whether a hook blocks, by its exit code or in words.
+fn blocks(run: &HookRun) -> bool {
+    run.verdict == Verdict::Block || run.output.behavior == Some(Behavior::Deny)
+}
+
+/// Combines hooks of a permission request: any denial is one; of an allow, the first
+/// that allows says what changes.
+pub fn combine_request(runs: &[HookRun], winner: HookRewriteWinner) -> PermissionRequestOutcome {
+    let that = |behavior: Behavior| {
+        runs.iter()
+            .filter(move |run| run.output.behavior == Some(behavior))
+    };
+    let stop = runs.iter().find_map(|run| run.output.stop.clone());
+    if that(Behavior::Deny).next().is_some() {
+        return PermissionRequestOutcome {
+            behavior: Some(Behavior::Deny),
+            message: that(Behavior::Deny).find_map(|run| run.output.reason.clone()),
+            interrupt: that(Behavior::Deny).any(|run| run.output.interrupt),
+            stop,
+            ..PermissionRequestOutcome::default()
+        };
+    }
+    if that(Behavior::Allow).next().is_none() {
+        return PermissionRequestOutcome {
+            stop,
+            ..PermissionRequestOutcome::default()
+        };
+    }
+    let allowing: Vec<HookRun> = that(Behavior::Allow).cloned().collect();
+    PermissionRequestOutcome {
+        behavior: Some(Behavior::Allow),
+        updated_input: rewrite(&allowing, winner, |run| run.output.updated_input.as_ref()),
+        updates: allowing
+            .iter()
+            .flat_map(|run| run.output.updates.iter().cloned())
+            .collect(),
+        stop,
+        ..PermissionRequestOutcome::default()
+    }
+}
+
+/// Combines hooks of an event of the session.
+pub fn combine_session(runs: &[HookRun]) -> SessionOutcome {
+    let blocking: Vec<&HookRun> = runs.iter().filter(|run| blocks(run)).collect();
+    let reasons: Vec<&str> = blocking
+        .iter()
+        .filter_map(|run| run.output.reason.as_deref())
+        .filter(|reason| !reason.trim().is_empty())
+        .collect();
+    SessionOutcome {
+        block: (!blocking.is_empty()).then(|| reasons.join("\n")),
+        contexts: runs
+            .iter()
+            .filter_map(|run| run.output.additional_context.clone())
+            .collect(),
+        stop: runs.iter().find_map(|run| run.output.stop.clone()),
+    }
+}
+
 /// The rewrite that holds.
 fn rewrite<'a>(
     runs: &'a [HookRun],
@@ -96,6 +178,7 @@ fn rewrite<'a>(
     let run = match winner {
         HookRewriteWinner::FirstRegistered => with.next(),
         HookRewriteWinner::LastFinished => with.max_by_key(|run| run.ended),
+        HookRewriteWinner::LastFinishedEvenWithout => runs.iter().max_by_key(|run| run.ended),
     };
     run.and_then(of).cloned()
 }
@@ -164,5 +247,25 @@ mod tests {
             combine_pre(&runs, HookRewriteWinner::LastFinished).updated_input,
             Some(json!(2))
         );
+        let wiped = HookRewriteWinner::LastFinishedEvenWithout;
+        assert_eq!(combine_pre(&runs, wiped).updated_input, None);
+    }
+
+    #[test]
+    fn any_denial_of_a_request_is_one() {
+        let allow = run(Some(Behavior::Allow), Some(json!(1)), (0, 0));
+        let deny = run(Some(Behavior::Deny), None, (0, 1));
+        let first = HookRewriteWinner::FirstRegistered;
+        let both = combine_request(&[allow.clone(), deny], first);
+        assert_eq!(
+            (both.behavior, both.updated_input),
+            (Some(Behavior::Deny), None)
+        );
+        let one = combine_request(&[run(None, None, (0, 0)), allow], first);
+        assert_eq!(
+            (one.behavior, one.updated_input),
+            (Some(Behavior::Allow), Some(json!(1)))
+        );
+        assert_eq!(combine_request(&[], first).behavior, None);
     }
 }

@@ -4,21 +4,26 @@ use super::HookEvent;
 use crate::words::Mode;
 use serde_json::{Map, Value};
 
-/// The facts that a hook of a tool is told.
+/// What a hook is told.
 #[derive(Debug, Clone)]
 pub struct HookInput<'a> {
     pub event: HookEvent,
     pub session_id: &'a str,
     pub cwd: &'a str,
     pub mode: Mode,
-    pub tool_name: &'a str,
-    pub tool_input: &'a Value,
-    pub tool_use_id: &'a str,
-    /// After the call: its structured result, or its text.
-    pub tool_response: Option<Value>,
-    pub is_error: Option<bool>,
-    /// In virtual milliseconds, without prompts and hooks.
-    pub duration_ms: Option<u64>,
+    /// The call, for an event of one.
+    pub tool: Option<ToolFacts<'a>>,
+    /// What the event tells beside.
+    pub facts: Vec<(&'static str, Value)>,
+}
+
+/// The call that an event is about.
+#[derive(Debug, Clone, Copy)]
+pub struct ToolFacts<'a> {
+    pub name: &'a str,
+    pub input: &'a Value,
+    /// PermissionRequest is not told it.
+    pub use_id: Option<&'a str>,
 }
 
 /// The JSON object that a hook reads, keys sorted.
@@ -30,27 +35,38 @@ pub fn stdin(input: &HookInput<'_>) -> Value {
     put("cwd", input.cwd.into());
     put("permission_mode", input.mode.as_str().into());
     put("hook_event_name", input.event.as_str().into());
-    put("tool_name", input.tool_name.into());
-    put("tool_input", input.tool_input.clone());
-    put("tool_use_id", input.tool_use_id.into());
-    match (input.event, &input.tool_response) {
-        // The event tells an error as text, whatever the tool made of it.
-        (HookEvent::PostToolUseFailure, Some(Value::String(text))) => {
-            put("error", text.as_str().into());
+    if let Some(tool) = &input.tool {
+        put("tool_name", tool.name.into());
+        put("tool_input", tool.input.clone());
+        if let Some(id) = tool.use_id {
+            put("tool_use_id", id.into());
         }
-        (HookEvent::PostToolUseFailure, Some(response)) => {
-            put("error", response.to_string().into());
-        }
-        (_, Some(response)) => put("tool_response", response.clone()),
-        (_, None) => {}
     }
-    if let Some(is_error) = input.is_error {
-        put("is_error", is_error.into());
-    }
-    if let Some(duration_ms) = input.duration_ms {
-        put("duration_ms", duration_ms.into());
+    for (key, value) in &input.facts {
+        put(key, value.clone());
     }
     Value::Object(fields)
+}
+
+/// What an event after a call tells: `response` is its structured result, or its text;
+/// `duration_ms` is virtual, without prompts and hooks.
+pub fn result_facts(
+    event: HookEvent,
+    response: Value,
+    is_error: bool,
+    duration_ms: u64,
+) -> Vec<(&'static str, Value)> {
+    let told = match (event, response) {
+        // The event tells an error as text, whatever the tool made of it.
+        (HookEvent::PostToolUseFailure, Value::String(text)) => ("error", text.into()),
+        (HookEvent::PostToolUseFailure, other) => ("error", other.to_string().into()),
+        (_, response) => ("tool_response", response),
+    };
+    vec![
+        told,
+        ("is_error", is_error.into()),
+        ("duration_ms", duration_ms.into()),
+    ]
 }
 
 #[cfg(test)]
@@ -58,18 +74,19 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn told(event: HookEvent, tool_response: Option<Value>) -> Value {
+    fn told(event: HookEvent, response: Option<Value>) -> Value {
+        let facts = response.map(|response| result_facts(event, response, false, 5));
         stdin(&HookInput {
             event,
             session_id: "s",
             cwd: "/work",
             mode: Mode::AcceptEdits,
-            tool_name: "Bash",
-            tool_input: &json!({"command": "ls"}),
-            tool_use_id: "toolu_1",
-            tool_response,
-            is_error: None,
-            duration_ms: Some(5),
+            tool: Some(ToolFacts {
+                name: "Bash",
+                input: &json!({"command": "ls"}),
+                use_id: Some("toolu_1"),
+            }),
+            facts: facts.unwrap_or_default(),
         })
     }
 
@@ -80,11 +97,15 @@ mod tests {
             "session_id": "s", "transcript_path": "", "cwd": "/work",
             "permission_mode": "acceptEdits", "hook_event_name": "PreToolUse",
             "tool_name": "Bash", "tool_input": {"command": "ls"},
-            "tool_use_id": "toolu_1", "duration_ms": 5,
+            "tool_use_id": "toolu_1",
         });
         assert_eq!(before, common);
         let after = told(HookEvent::PostToolUse, Some(json!({"stdout": "x"})));
         assert_eq!(after["tool_response"], json!({"stdout": "x"}));
+        assert_eq!(
+            (&after["is_error"], &after["duration_ms"]),
+            (&json!(false), &json!(5))
+        );
         assert_eq!(after.get("error"), None);
     }
 

@@ -135,6 +135,31 @@ impl Permissions {
         }
     }
 
+    /// The decision of a deny rule about a call, if one matches; nobody else is heard.
+    pub async fn denied(&self, judged: &Judged<'_>) -> Option<Decided> {
+        let setup = Setup {
+            order: self.profile.permission_order,
+            bypass: self.profile.bypass,
+            mode: self.mode(),
+            granted_by_user: false,
+        };
+        let Current { rules, .. } = self.current(setup.mode);
+        let about = About::of(judged, &rules, true).await;
+        let aliases = judged.tool.aliases();
+        let matches = rules.matches(&Query {
+            tool: judged.tool.name(),
+            aliases: &aliases,
+            subject: about.subject(),
+        });
+        matches.deny.as_ref()?;
+        let said = Verdicts {
+            rule: rule::verdict(matches, &OwnVerdict::None),
+            hook: hook::verdict(judged.hook.as_ref()),
+            ..Verdicts::default()
+        };
+        Some(self.finish(judged, &setup, Layer::Rule, said, Asked::default()))
+    }
+
     /// What a deputy says in the user's place, and what comes of it.
     async fn deputy(
         &self,

@@ -92,6 +92,8 @@ pub struct Carried {
     pub footprint: Option<Footprint>,
     /// What hooks add for the model, each a text of its own.
     pub contexts: Vec<String>,
+    /// A hook said that the agent must stop after this call, and why.
+    pub stop_agent: Option<String>,
 }
 
 impl Carried {

@@ -67,7 +67,10 @@ impl Finished {
             0,
         );
         let Carried {
-            times, contexts, ..
+            times,
+            contexts,
+            stop_agent,
+            ..
         } = *carried;
         Box::new(Finished {
             complaint: outcome.complaint.clone(),
@@ -77,7 +80,7 @@ impl Finished {
             saved_to: None,
             times,
             contexts,
-            stop_agent: None,
+            stop_agent,
         })
     }
 }

@@ -1,5 +1,6 @@
 //! Step 7: hooks that see what became of a call.
 
+use super::hook_desk::Seen;
 use super::{Desk, Executed, Finished, Kept, finished::first_line, keep};
 use crate::tools::{Outcome, ResultContent, RuleSubject};
 use crate::trace::Verdict;
@@ -23,16 +24,18 @@ pub async fn step(executed: Executed, desk: &Desk) -> Finished {
         _ => None,
     };
     let failed_in_execute = outcome.is_error();
-    let mut stop_agent = None;
+    let mut stop_agent = carried.stop_agent.take();
     let mut complaint = outcome.complaint.clone();
-    match desk
-        .hooks
-        .run_post(&carried, &input, &outcome, edited.as_deref(), desk)
-        .await
-    {
+    let seen = Seen {
+        carried: &carried,
+        tool: entry.tool(),
+        input: &input,
+        desk,
+    };
+    match desk.hooks.run_post(seen, &outcome, edited.as_deref()).await {
         Ok(ran) => {
             carried.contexts.extend(ran.contexts);
-            stop_agent = ran.stop;
+            stop_agent = ran.stop.or(stop_agent);
             if let Some(output) = ran.updated_output {
                 outcome.content = content_of(output);
             }

@@ -1,7 +1,9 @@
 //! Step 4: hooks that see a call before permission judges it.
 
+use super::hook_desk::Seen;
 use super::{Carried, Desk, Finished, Stopped, Valid, validate};
 use crate::permission::HookVerdict;
+use crate::profile::{HookContinueFalse, HookRewriteChecked};
 use crate::tools::{Entry, Outcome};
 use crate::trace::Verdict;
 use crate::words::{Behavior, Class, Flag, Step};
@@ -16,6 +18,8 @@ pub struct Hooked {
     pub(super) flags: Vec<Flag>,
     /// What the hooks say about permission.
     pub(super) verdict: Option<HookVerdict>,
+    /// The input as it was, if a hook rewrote it.
+    pub(super) before: Option<Value>,
     _made_here: (),
 }
 
@@ -24,7 +28,14 @@ pub struct Hooked {
 pub async fn step(valid: Valid, desk: &Desk) -> Result<Hooked, Stopped> {
     valid.carried.reach(Step::PreHook).await;
     let began = valid.carried.now_ms();
-    let ran = match desk.hooks.run_pre(&valid.carried, &valid.input, desk).await {
+    let seen = Seen {
+        carried: &valid.carried,
+        tool: valid.entry.tool(),
+        input: &valid.input,
+        desk,
+    };
+    let calls = valid.carried.turnstile.calls();
+    let ran = match desk.hooks.run_pre(seen, calls).await {
         Ok(ran) => ran,
         Err(complaint) => {
             let outcome = Outcome::complaint(complaint);
@@ -34,7 +45,12 @@ pub async fn step(valid: Valid, desk: &Desk) -> Result<Hooked, Stopped> {
     let mut valid = valid;
     valid.carried.contexts.extend(ran.contexts);
     let reason = ran.reason.unwrap_or_default();
-    if let Some(why) = ran.stop {
+    let profile = &desk.env.profile;
+    let stops_now = profile.hook_continue_false == HookContinueFalse::BeforeCall;
+    if !stops_now {
+        valid.carried.stop_agent.clone_from(&ran.stop);
+    }
+    if let Some(why) = ran.stop.filter(|_| stops_now) {
         let outcome = Outcome::error(
             Class::HookStopped,
             format!("a PreToolUse hook stopped the agent before this call ran: {why}"),
@@ -62,15 +78,19 @@ pub async fn step(valid: Valid, desk: &Desk) -> Result<Hooked, Stopped> {
         }
         _ => {}
     }
-    let rewritten = ran.updated_input.is_some();
+    let mut before = None;
     if let Some(input) = ran.updated_input {
         let detail = Some("a hook rewrote the input".to_owned());
         valid
             .carried
             .step(Step::PreHook, Verdict::Rewrite, None, detail, began, 0);
-        valid = Box::pin(validate::again(valid, &input, desk)).await?;
+        before = Some(valid.input.clone());
+        valid = match profile.hook_rewrite_checked {
+            HookRewriteChecked::Nothing => validate::unchecked(valid, input),
+            _ => Box::pin(validate::again(valid, &input, desk)).await?,
+        };
     }
-    if !rewritten {
+    if before.is_none() {
         valid.carried.passed(Step::PreHook, began, 0);
     }
     valid.carried.leave(Step::PreHook, desk).await;
@@ -88,6 +108,7 @@ pub async fn step(valid: Valid, desk: &Desk) -> Result<Hooked, Stopped> {
         input,
         flags,
         verdict,
+        before,
         _made_here: (),
     })
 }
@@ -117,6 +138,7 @@ impl Hooked {
             input,
             flags,
             verdict,
+            before: None,
             _made_here: (),
         })
     }

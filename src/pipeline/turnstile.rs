@@ -32,6 +32,11 @@ impl Turnstile {
         }
     }
 
+    /// How many calls the batch has.
+    pub fn calls(&self) -> usize {
+        self.lock().through.len()
+    }
+
     /// Waits until every earlier call is through.
     pub async fn wait(&self, place: usize) {
         poll_fn(|cx| {

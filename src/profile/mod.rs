@@ -161,6 +161,20 @@ parameters! {
     hook_timeout: HookFailed,
     hook_cannot_start: HookFailed,
     post_hook_on_error: PostHookOnError,
+    /// Virtual milliseconds that a hook of a tool has if its settings give none.
+    hook_default_timeout_ms: u64,
+    hook_exit_2: HookExit2,
+    hook_continue_false: HookContinueFalse,
+    /// Whether the input that one hook rewrote and allowed holds where another hook asks.
+    hook_rewrite_survives_ask: bool,
+    hook_decisions: HookDecisions,
+    hooks_together: HooksTogether,
+    /// Characters of one text of a hook over which the conversation keeps a preview.
+    hook_string_limit: Option<u64>,
+    hook_output_rewrite: HookOutputRewrite,
+    hook_defer: HookDefer,
+    /// How often in a row hooks may keep an agent from stopping.
+    stop_hook_cap: Option<u64>,
     sibling_failure: SiblingFailure,
     /// Whether a call may start before the message that holds it has ended.
     start_while_streaming: bool,

@@ -163,6 +163,8 @@ choices! {
     HookRewriteChecked {
         /// Parse, validate, and the rules judge it.
         ParseValidateRules = "parse_validate_rules",
+        /// The same, and deny rules judge the input before it too.
+        ParseValidateRulesBoth = "parse_validate_rules_both",
         /// Nothing: the decision was made about the input before it.
         Nothing = "none",
     }
@@ -173,6 +175,8 @@ choices! {
     HookRewriteWinner {
         FirstRegistered = "first_registered",
         LastFinished = "last_finished",
+        /// The last to finish has the last word, also if it rewrites nothing.
+        LastFinishedEvenWithout = "last_finished_even_without",
     }
 }
 
@@ -193,6 +197,68 @@ choices! {
         /// The user is told; the call goes on.
         Notice = "notice",
         GoOn = "go_on",
+        /// As if the hook had asked.
+        Ask = "ask",
+        /// As if the hook had refused.
+        Deny = "deny",
+    }
+}
+
+choices! {
+    /// What exit code 2 of a hook means.
+    HookExit2 {
+        /// It blocks, whatever stands on stdout.
+        Blocks = "blocks",
+        /// It blocks, unless stdout begins like JSON and is none that a hook may print.
+        UnlessInvalidJson = "unless_invalid_json",
+        /// It blocks, unless stdout is JSON: then that decides.
+        UnlessJson = "unless_json",
+    }
+}
+
+choices! {
+    /// When `continue: false` of a hook before a call ends the agent.
+    HookContinueFalse {
+        /// At once: the call does not run.
+        BeforeCall = "before_call",
+        /// When the call has run.
+        AfterCall = "after_call",
+    }
+}
+
+choices! {
+    /// Which decisions a hook before a call may make.
+    HookDecisions {
+        All = "all",
+        /// Any other is an error of the hook's, and the call goes on.
+        DenyOnly = "deny_only",
+    }
+}
+
+choices! {
+    /// Which hooks of one event run together.
+    HooksTogether {
+        /// All, each to its end.
+        All = "all",
+        /// One after the other, until one refuses.
+        UntilDeny = "until_deny",
+    }
+}
+
+choices! {
+    /// Of which tools a hook may replace the output.
+    HookOutputRewrite {
+        AnyTool = "any_tool",
+        McpOnly = "mcp_only",
+    }
+}
+
+choices! {
+    /// Which calls a hook may defer.
+    HookDefer {
+        AnyCall = "any_call",
+        /// A call that is alone in its message; else it is ignored, and the user told.
+        OnlyCall = "only_call",
     }
 }
 

@@ -337,18 +337,19 @@ impl Stage {
         Desk {
             env,
             pool: pool.clone(),
-            hooks: HookDesk {
-                hooks: Hooks::default(),
-                cx: HookCx {
+            hooks: HookDesk::new(
+                Hooks::default(),
+                HookCx {
                     world: self.world.clone(),
                     shell: self.shell.clone(),
                     profile: profile.clone(),
                     cwd: folders.cwd.clone(),
+                    results_dir: RESULTS_DIR.to_owned(),
                     env: Vec::new(),
                     scripted: Arc::new(Answers::default()),
                 },
-                session_id: "replay".to_owned(),
-            },
+                "replay".to_owned(),
+            ),
             permissions: Arc::new(permissions),
             interrupt: Arc::new(Interrupt::default()),
         }

@@ -201,17 +201,14 @@ fn desk(
         shell,
         profile: profile.clone(),
         cwd: setup.cwd.clone(),
+        results_dir: RESULTS_DIR.to_owned(),
         env: setup.env.clone(),
         scripted: Arc::new(Answers::new(setup.scripted_hooks.clone())),
     };
     let desk = Desk {
         env,
         pool,
-        hooks: HookDesk {
-            hooks: setup.hooks()?,
-            cx,
-            session_id: setup.session_id(),
-        },
+        hooks: HookDesk::new(setup.hooks()?, cx, setup.session_id()),
         permissions: Arc::new(permissions),
         interrupt: Arc::new(setup.interrupt()),
     };
@@ -227,7 +224,7 @@ fn leftover(
 ) -> Vec<String> {
     let mut left = world.user().left();
     left.extend(world.outside_left());
-    left.extend(desk.hooks.cx.scripted.left());
+    left.extend(desk.hooks.left());
     left.extend(desk.permissions.left());
     left.extend(setup.fixtures.left());
     left.extend(answers.left());

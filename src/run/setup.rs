@@ -191,6 +191,8 @@ impl Setup {
         for of in &self.settings.hooks {
             complaints.extend(hooks.add(&of.value, of.origin.source.as_str()));
         }
+        // What is no rule holds of every call; it was warned of with the scenario.
+        let _ = hooks.compile_conditions(&Anchors::new(&self.cwd, &self.home), &self.fs);
         match complaints.is_empty() {
             true => Ok(hooks),
             false => Err(SetupError::Hooks(complaints)),

@@ -279,11 +279,13 @@ pub(super) fn read_hook(r: &mut Reader, f: &mut Fields<'_>) -> Option<Read<Scrip
         _ => r.text_as(n, "a text or an object"),
     });
     let stderr = f.text(r, "stderr");
+    let status = f.get("status").and_then(|n| r.int(n, 0, 599));
     let value = ScriptedHook {
         event,
         tool,
         command,
         exit,
+        status: status.and_then(|status| u16::try_from(status).ok()),
         stdout: stdout.unwrap_or_default(),
         stderr: stderr.unwrap_or_default(),
         delay_ms: f.ms(r, "latency_ms").unwrap_or(0),

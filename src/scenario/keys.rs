@@ -300,9 +300,10 @@ pub(super) static HOOK_ANSWER: Shape = Shape {
     what: "an outcome of a hook",
     keys: &[
         key("event", Kind::Words(hook_events), "The event it runs for.", "PreToolUse"),
-        key("command", Kind::Scalar, "A glob over the hook's command.", r#""lint*""#),
+        key("command", Kind::Scalar, "A glob over the hook's command, URL or prompt.", r#""lint*""#),
         key("tool", Kind::Scalar, "A glob over the name of the call's tool.", "Edit"),
         key("exit", Kind::Int(0, 255), "Its exit code.", "2"),
+        key("status", Kind::Int(0, 599), "The status of its response, for a hook of type http, whose body is stdout; 0 is a connection that fails.", "200"),
         key("stdout", Kind::Any(&[Kind::Text, Kind::Object]), "What it writes to its output; an object is written as JSON.", "{decision: block, reason: not today}"),
         key("stderr", Kind::Text, "What it writes to its error output.", "not today"),
         key("latency_ms", Kind::Int(0, MAX_INT), LATENCY, "20"),

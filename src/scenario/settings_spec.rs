@@ -59,7 +59,7 @@ pub(super) fn read_settings(
     for complaint in complaints {
         r.complain(placed(complaint, &read, node));
     }
-    hooks(r, &settings, &read, node);
+    hooks(r, &settings, &read, node, (&Anchors::new(cwd, home), fs));
     settings
 }
 
@@ -150,7 +150,13 @@ fn place_in(file: &Arc<str>, text: &str, line: u32, column: u32) -> Place {
 }
 
 /// Complains about hooks that this runtime does not have.
-fn hooks(r: &mut Reader, settings: &Settings, read: &[Read<'_>], all: &Node) {
+fn hooks(
+    r: &mut Reader,
+    settings: &Settings,
+    read: &[Read<'_>],
+    all: &Node,
+    (anchors, fs): (&Anchors, &dyn Fs),
+) {
     let mut hooks = Hooks::default();
     for of in &settings.hooks {
         let source = of.origin.source;
@@ -163,5 +169,10 @@ fn hooks(r: &mut Reader, settings: &Settings, read: &[Read<'_>], all: &Node) {
             };
             r.complain(Complaint::error(at, found, expected));
         }
+    }
+    let unread = hooks.compile_conditions(anchors, fs);
+    for note in hooks.notes.iter().chain(&unread) {
+        let expected = "hooks of which each can run";
+        r.complain(Complaint::warning(&all.at, note.clone(), expected));
     }
 }

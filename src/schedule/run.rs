@@ -156,6 +156,7 @@ impl Batch {
             asked_ms: now,
             footprint: None,
             contexts: Vec::new(),
+            stop_agent: None,
         };
         let interrupt = self.desk.interrupt.clone();
         let prepared = tokio::select! {
@@ -183,7 +184,7 @@ impl Batch {
         let provisional = seat
             .parsed
             .as_ref()
-            .is_some_and(|parsed| self.desk.hooks.may_rewrite(parsed.tool().name()));
+            .is_some_and(|parsed| self.desk.hooks.may_rewrite(parsed.tool()));
         Facts {
             safe: seat.safe,
             provisional,

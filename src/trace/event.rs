@@ -114,7 +114,7 @@ impl Event {
             Event::Decision(_) | Event::Prompt(_) => Some(Step::Permission),
             Event::Hook(e) if e.call.is_some() => match &*e.hook_event {
                 "PreToolUse" => Some(Step::PreHook),
-                "PermissionRequest" => Some(Step::Permission),
+                "PermissionRequest" | "PermissionDenied" => Some(Step::Permission),
                 "PostToolUse" | "PostToolUseFailure" => Some(Step::PostHook),
                 _ => None,
             },
@@ -216,7 +216,7 @@ pub struct Hook {
     /// Source and index in the settings, and what it runs.
     pub handler: String,
     pub exit: Option<i32>,
-    /// `none`, `allow`, `ask`, `deny`, `defer`, `block`, `timeout`, `cannot_start`, `garbage`.
+    /// `none`, `allow`, `ask`, `deny`, `defer`, `block`, `timeout`, `cannot_start`, `garbage`, `failed`.
     pub verdict: String,
     /// Shown to the user, not to the model.
     pub notice: Option<String>,
@@ -296,7 +296,8 @@ pub struct CallResult {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stop {
     pub turn: u32,
-    /// A stop reason of the API, or `max_turns`, `interrupted`, `hook_stopped`, `model_error`, `tool_deferred`.
+    /// A stop reason of the API, or `max_turns`, `interrupted`, `hook_stopped`, `prompt_blocked`, `model_error`,
+    /// `tool_deferred`.
     pub reason: String,
     pub why: String,
 }

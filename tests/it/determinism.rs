@@ -84,6 +84,7 @@ fn rich(seed: u64) -> Setup {
         tool: None,
         command: None,
         exit: 0,
+        status: None,
         stdout: String::new(),
         stderr: "noted".to_owned(),
         delay_ms: 10,

@@ -169,6 +169,7 @@ prop_compose! {
             });
             scripted_hooks.push(optional(ScriptedHook {
                 event: None, tool: None, command: None, exit, stdout, stderr: "said so".to_owned(), delay_ms,
+                status: None,
             }));
         }
         let (settings, _) = merge(vec![Layer::from_value(Source::Project, &settings)]);

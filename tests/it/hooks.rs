@@ -3,8 +3,8 @@
 
 use proptest::prelude::*;
 use rehearsal::hooks::{
-    HookCx, HookEvent, HookInput, HookRun, Hooks, LacksProgram, PreOutcome, ScriptedHook, Verdict,
-    combine_post, combine_pre, run, stdin,
+    HookCx, HookEvent, HookInput, HookRun, Hooks, LacksProgram, Occasion, PreOutcome, ScriptedHook,
+    ToolFacts, Verdict, combine_post, combine_pre, run, stdin,
 };
 use rehearsal::profile::{HookRewriteWinner, Profile};
 use rehearsal::shell::VirtualShell;
@@ -52,6 +52,7 @@ impl Stage {
             shell: Arc::new(VirtualShell::new(Arc::default())),
             profile: Arc::new(Profile::by_name(profile).expect("a profile")),
             cwd: "/work".to_owned(),
+            results_dir: "/results".to_owned(),
             env: Vec::new(),
             scripted: Arc::new(Answers::new(answers.collect())),
         };
@@ -66,15 +67,22 @@ impl Stage {
             session_id: "s1",
             cwd: "/work",
             mode: Mode::Default,
-            tool_name: "Bash",
-            tool_input: &json!({"command": "rm -rf /"}),
-            tool_use_id: "toolu_1",
-            tool_response: None,
-            is_error: None,
-            duration_ms: None,
+            tool: Some(ToolFacts {
+                name: "Bash",
+                input: &json!({"command": "rm -rf /"}),
+                use_id: Some("toolu_1"),
+            }),
+            facts: Vec::new(),
         });
+        let occasion = Occasion {
+            event,
+            tool: "Bash",
+            number: 1,
+            first_sub: event.first_sub(),
+        };
+        let handlers = self.hooks.matching(event, &["Bash"]);
         self.sim
-            .run(run(&self.hooks, event, "Bash", 1, &told, &self.cx))
+            .run(run(&handlers, &occasion, &told, &self.cx))
             .expect("a run")
     }
 }
@@ -126,7 +134,7 @@ fn every_end_of_a_hook_has_its_meaning() {
         (
             "echo '{broken'; exit 2".to_owned(),
             Verdict::Block,
-            Verdict::Block,
+            Verdict::Garbage,
         ),
         (
             "echo oops >&2; exit 1".to_owned(),
@@ -226,6 +234,82 @@ fn a_hook_reads_the_call_as_json_and_may_rewrite_its_input() {
     );
 }
 
+/// One row for each event: what exit 2 is, and whether plain text is context.
+#[test]
+fn exit_2_and_plain_text_mean_what_the_event_says() {
+    let blocks = [
+        HookEvent::PreToolUse,
+        HookEvent::PostToolUse,
+        HookEvent::PostToolUseFailure,
+        HookEvent::PostToolBatch,
+        HookEvent::UserPromptSubmit,
+        HookEvent::Stop,
+    ];
+    let of = |event: HookEvent, command: &str| {
+        let stage = Stage::new(SEED, commands(event.as_str(), &[command]), Vec::new());
+        stage.run(event).expect("no complaint").remove(0)
+    };
+    for event in HookEvent::ALL.iter().copied() {
+        let run = of(event, "echo why >&2; exit 2");
+        let expected = match event {
+            HookEvent::SessionStart => Verdict::None,
+            _ if blocks.contains(&event) => Verdict::Block,
+            _ => Verdict::Failed,
+        };
+        assert_eq!(run.verdict, expected, "{event:?}");
+        assert_eq!(
+            run.notice.is_some(),
+            expected != Verdict::Block,
+            "{event:?}"
+        );
+        let context = of(event, "echo text").output.additional_context;
+        let is_context = matches!(event, HookEvent::SessionStart | HookEvent::UserPromptSubmit);
+        assert_eq!(context, is_context.then(|| "text".to_owned()), "{event:?}");
+        let failed = of(event, "echo text; exit 1");
+        assert_eq!(
+            (failed.verdict, failed.output.additional_context),
+            (Verdict::Failed, None)
+        );
+    }
+}
+
+#[test]
+fn exit_2_beside_json_is_the_profile_s() {
+    let allow = "echo '{\"decision\": \"approve\"}'; exit 2";
+    let broken = "echo '{broken'; exit 2";
+    for (profile, of_allow, of_broken) in [
+        (SEED, Verdict::Block, Verdict::Block),
+        (JSON_DECIDES, Verdict::Block, Verdict::Garbage),
+        (
+            "claude-code-2.0.76",
+            Verdict::Said(Behavior::Allow),
+            Verdict::Garbage,
+        ),
+    ] {
+        assert_eq!(ran(profile, allow).verdict, of_allow, "{profile}");
+        assert_eq!(ran(profile, broken).verdict, of_broken, "{profile}");
+    }
+}
+
+#[test]
+fn a_hundred_megabytes_are_no_decision() {
+    for (exit, expected) in [(0, Verdict::Garbage), (2, Verdict::Block)] {
+        let flood = ScriptedHook {
+            event: None,
+            tool: None,
+            command: None,
+            exit,
+            status: None,
+            stdout: "x".repeat(100 << 20),
+            stderr: String::new(),
+            delay_ms: 0,
+        };
+        let stage = Stage::new(SEED, commands("PreToolUse", &["flood"]), vec![flood]);
+        let runs = stage.run(HookEvent::PreToolUse).expect("no complaint");
+        assert_eq!(runs[0].verdict, expected);
+    }
+}
+
 #[test]
 fn hooks_run_side_by_side_and_each_to_its_end() {
     let stage = Stage::new(
@@ -270,6 +354,7 @@ fn a_scripted_outcome_takes_the_place_of_the_command() {
         tool: None,
         command: Some(command.into()),
         exit,
+        status: None,
         stdout: String::new(),
         stderr: "scripted\n".to_owned(),
         delay_ms,
@@ -330,6 +415,7 @@ fn outcome_of(does: &[Does], seed: u64, profile: &str) -> PreOutcome {
             tool: Some("Bash".into()),
             command: Some((*name).into()),
             exit: does.exit,
+            status: None,
             stdout: does.stdout.clone(),
             stderr: String::new(),
             delay_ms: does.delay_ms,

@@ -419,6 +419,7 @@ fn an_input_that_a_hook_rewrote_is_validated_like_any() {
         tool: None,
         command: None,
         exit: 0,
+        status: None,
         stdout: output.to_string(),
         stderr: String::new(),
         delay_ms: 0,

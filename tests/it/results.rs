@@ -536,6 +536,7 @@ fn what_a_hook_puts_in_place_of_a_result_is_brought_to_size_as_well() {
                 tool: None,
                 command: None,
                 exit: 0,
+                status: None,
                 stdout: output.to_string(),
                 stderr: String::new(),
                 delay_ms: 0,
