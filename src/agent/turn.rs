@@ -1,7 +1,7 @@
 //! One agent, turn by turn.
 
 use super::{Conversation, retry, session};
-use crate::hooks::{HookEvent, SessionOutcome};
+use crate::hooks::HookEvent;
 use crate::model::{Model, ModelError, Request};
 use crate::pipeline::{Finished, batch_fact, outside_event};
 use crate::profile::{CutCall, PauseTurn, ResultOrder};
@@ -45,24 +45,24 @@ pub struct Ended {
 pub struct Agent<'a> {
     options: AgentOptions,
     model: &'a mut dyn Model,
-    batch: Batch,
+    pub(super) batch: Batch,
     tools: Arc<[ToolDef]>,
     tools_hash: String,
     /// The hash of the tools block of the last request.
     sent_tools_hash: Option<String>,
     tools_tokens: u64,
-    conversation: Conversation,
-    trace: &'a mut TraceBuilder,
+    pub(super) conversation: Conversation,
+    pub(super) trace: &'a mut TraceBuilder,
     turns: u32,
     calls: u32,
     /// Every `tool_use` id of the session.
     ids: BTreeSet<Arc<str>>,
-    complaints: Vec<String>,
+    pub(super) complaints: Vec<String>,
 }
 
 /// Why the loop does not go on.
 pub(super) struct Stop {
-    reason: String,
+    pub(super) reason: String,
     why: String,
 }
 
@@ -159,90 +159,6 @@ impl<'a> Agent<'a> {
             reason: stop.reason.clone(),
             why: stop.why.clone(),
         }));
-    }
-
-    /// Notes what hooks of the session did; an error is the end of it.
-    fn heard(&mut self, said: session::Said) -> Result<SessionOutcome, Stop> {
-        for (at_ms, event) in said.events {
-            self.trace.push(at_ms, event);
-        }
-        match said.complaint {
-            None => Ok(said.outcome),
-            Some(complaint) => {
-                self.complaints.push(complaint.clone());
-                Err(Stop::new("scenario_lacks", complaint))
-            }
-        }
-    }
-
-    /// Lets the hooks know that the session begins: what they add to the first prompt.
-    async fn start(&mut self) -> Result<Vec<String>, Stop> {
-        if !self.has_hooks(HookEvent::SessionStart) {
-            return Ok(Vec::new());
-        }
-        let resumed = !self.conversation.messages().is_empty();
-        let said = session::start(&self.batch.desk, resumed).await;
-        let outcome = self.heard(said)?;
-        match outcome.stop {
-            Some(why) => Err(Stop::new("hook_stopped", why)),
-            None => Ok(outcome.contexts),
-        }
-    }
-
-    fn has_hooks(&self, event: HookEvent) -> bool {
-        self.batch.desk.hooks.is_for_session(event)
-    }
-
-    /// Says what the user typed, with what hooks add; the end if hooks refuse it.
-    async fn take(&mut self, prompt: Option<String>, begun: &mut Vec<String>) -> Option<Stop> {
-        let prompt = prompt?;
-        let mut contexts = std::mem::take(begun);
-        if self.has_hooks(HookEvent::UserPromptSubmit) {
-            let said = session::prompt(&self.batch.desk, &prompt).await;
-            let outcome = match self.heard(said) {
-                Ok(outcome) => outcome,
-                Err(stop) => return Some(stop),
-            };
-            if let Some(why) = outcome.stop {
-                return Some(Stop::new("hook_stopped", why));
-            }
-            if let Some(why) = outcome.block {
-                return Some(Stop::new("prompt_blocked", why));
-            }
-            contexts.extend(outcome.contexts);
-        }
-        let texts = std::iter::once(prompt).chain(contexts);
-        self.say(Message::user(texts.map(Block::text).collect()));
-        None
-    }
-
-    /// Whether hooks keep the agent from stopping for the `times`-th time in a row: what
-    /// the end is if not.
-    async fn kept_from(&mut self, stop: Stop, times: &mut u64) -> Option<Stop> {
-        let natural = matches!(stop.reason.as_str(), "end_turn" | "stop_sequence");
-        if !natural || !self.has_hooks(HookEvent::Stop) {
-            return Some(stop);
-        }
-        let last = self.conversation.messages().last();
-        let said = session::stop(&self.batch.desk, *times > 0, last).await;
-        let outcome = match self.heard(said) {
-            Ok(outcome) => outcome,
-            Err(stop) => return Some(stop),
-        };
-        if let Some(why) = outcome.stop {
-            return Some(Stop::new("hook_stopped", why));
-        }
-        let Some(feedback) = session::feedback(&outcome) else {
-            return Some(stop);
-        };
-        let cap = self.batch.desk.env.profile.stop_hook_cap;
-        if cap.is_some_and(|cap| *times >= cap) {
-            let why = format!("Stop hooks kept the agent {times} times in a row: no more");
-            return Some(Stop::new(&stop.reason, why));
-        }
-        *times += 1;
-        self.say(Message::user_text(feedback));
-        None
     }
 
     async fn until_stop(&mut self) -> Stop {
@@ -524,7 +440,7 @@ impl<'a> Agent<'a> {
         }
     }
 
-    fn say(&mut self, message: Message) {
+    pub(super) fn say(&mut self, message: Message) {
         let violations = self.conversation.push(Arc::new(message));
         self.report(violations);
     }
