@@ -11,7 +11,7 @@ use crate::profile::Profile;
 use crate::recording::{Source as RecordingSource, read};
 use crate::replay::recording_files;
 use crate::rule::{Anchors, compile};
-use crate::settings::{Layer, Settings, Source, merge};
+use crate::settings::{Settings, from_path, merge};
 use crate::words::{Behavior, Mode};
 use crate::world::{MemoryFs, MemoryOptions, normalize, split};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -253,7 +253,9 @@ impl Args {
         let Some(path) = &self.settings else {
             return Ok(None);
         };
-        let (settings, complaints) = merge(layers(path)?);
+        let (layers, mut complaints) = from_path(path);
+        let (settings, of_layers) = merge(layers);
+        complaints.extend(of_layers);
         let (cwd, home) = (self.cwd(), self.home());
         // What a rule is worth does not depend on the world.
         let nothing = MemoryFs::new(MemoryOptions::default());
@@ -306,36 +308,5 @@ impl Args {
                 .map_err(|error| format!("--symlink {symlink}: {error}"))?;
         }
         Ok(fs)
-    }
-}
-
-/// The settings files at `path`: of a project, of a `.claude/` folder, or the one file.
-fn layers(path: &Path) -> Result<Vec<Layer>, String> {
-    let failed = |path: &Path, error| format!("failed to read {}: {error}", path.display());
-    let layer = |source, path: &Path| match std::fs::read_to_string(path) {
-        Ok(text) => Ok(Layer::from_text(source, &path.display().to_string(), &text)),
-        Err(error) => Err(failed(path, error)),
-    };
-    if path.is_file() {
-        return Ok(vec![layer(Source::Project, path)?]);
-    }
-    let inside = path.join(".claude");
-    let folder = if inside.is_dir() { &inside } else { path };
-    let files = [
-        (Source::Local, "settings.local.json"),
-        (Source::Project, "settings.json"),
-    ];
-    let there = files.map(|(source, name)| (source, folder.join(name)));
-    let layers: Vec<Layer> = there
-        .iter()
-        .filter(|(_, file)| file.is_file())
-        .map(|(source, file)| layer(*source, file))
-        .collect::<Result<_, _>>()?;
-    match layers.is_empty() {
-        true => Err(format!(
-            "{}: expected a project with .claude/settings.json, a .claude folder or a settings file, found none",
-            path.display()
-        )),
-        false => Ok(layers),
     }
 }

@@ -1,9 +1,12 @@
 //! The flags that verbs share which run something.
 
+use crate::rule::{Anchors, compile};
 use crate::run::RunOptions;
+use crate::settings::{Complaint, Settings, from_path, merge};
 use crate::words::Policy;
+use crate::world::{MemoryFs, MemoryOptions};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// How to run, otherwise than the scenario says.
 #[derive(clap::Args, Debug, Clone)]
@@ -35,8 +38,10 @@ pub struct RunFlags {
     /// Run each twice, and once in another process, and compare the traces
     #[arg(long)]
     pub check_determinism: bool,
-    #[arg(long, value_name = "PATH", hide = true)]
-    settings: Option<PathBuf>,
+    /// Settings beside the scenario's: a project folder with `.claude/` in it, a `.claude/`
+    /// folder, or one settings file
+    #[arg(long, value_name = "PATH", value_parser = given_settings)]
+    pub settings: Option<Given>,
     #[arg(long, value_name = "PATH", hide = true)]
     cwd: Option<PathBuf>,
     #[arg(long, hide = true)]
@@ -45,6 +50,40 @@ pub struct RunFlags {
 
 pub fn profile() -> impl TypedValueParser<Value = String> {
     PossibleValuesParser::new(crate::profile::Profile::names())
+}
+
+/// Settings that were given by their path, read once.
+#[derive(Debug, Clone)]
+pub struct Given {
+    /// As it was typed.
+    pub path: String,
+    pub settings: Settings,
+    /// What is worth a remark.
+    pub remarks: Vec<String>,
+}
+
+/// Reads what `--settings` names.
+///
+/// # Errors
+/// Every complaint that is an error: nothing runs by settings of which a part is lost.
+pub fn given_settings(path: &str) -> Result<Given, String> {
+    let (layers, mut complaints) = from_path(Path::new(path));
+    let (settings, of_layers) = merge(layers);
+    complaints.extend(of_layers);
+    // What a rule is worth does not depend on the world.
+    let nothing = MemoryFs::new(MemoryOptions::default());
+    let (_, of_rules) = compile(&settings, &Anchors::new("/work", "/home/user"), &nothing);
+    complaints.extend(of_rules);
+    let (errors, remarks): (Vec<_>, Vec<_>) = complaints.iter().partition(|c| c.is_error());
+    let texts = |of: Vec<&Complaint>| of.iter().map(ToString::to_string).collect::<Vec<_>>();
+    match errors.is_empty() {
+        true => Ok(Given {
+            path: path.to_owned(),
+            settings,
+            remarks: texts(remarks),
+        }),
+        false => Err(texts(errors).join("\n")),
+    }
 }
 
 fn policy() -> impl TypedValueParser<Value = Policy> {
@@ -61,16 +100,13 @@ impl RunFlags {
             schedule: self.schedule.clone(),
             policy: self.policy,
             max_concurrency: self.max_concurrency,
+            settings: self.settings.as_ref().map(|given| given.settings.clone()),
         }
     }
 
     /// The flags that this version cannot do, of those that were given.
     pub fn not_supported(&self) -> Vec<&'static str> {
-        let given = [
-            (self.settings.is_some(), "--settings"),
-            (self.cwd.is_some(), "--cwd"),
-            (self.live, "--live"),
-        ];
+        let given = [(self.cwd.is_some(), "--cwd"), (self.live, "--live")];
         given
             .iter()
             .filter(|(given, _)| *given)
@@ -87,6 +123,10 @@ impl RunFlags {
             }
         };
         flag("profile", self.profile.clone());
+        flag(
+            "settings",
+            self.settings.as_ref().map(|given| given.path.clone()),
+        );
         flag("seed", self.seed.map(|seed| seed.to_string()));
         flag("schedule", self.schedule.clone());
         flag("policy", self.policy.map(|policy| policy.to_string()));

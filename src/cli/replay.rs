@@ -20,6 +20,10 @@ pub struct Args {
     /// Replay under this profile, whatever version made the recording
     #[arg(long, value_name = "NAME", value_parser = flags::profile())]
     profile: Option<String>,
+    /// Judge the calls by these settings: a project folder with `.claude/` in it, a `.claude/`
+    /// folder, or one settings file
+    #[arg(long, value_name = "PATH", value_parser = flags::given_settings)]
+    settings: Option<flags::Given>,
     /// Divergences that are known; only others fail
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
@@ -60,6 +64,9 @@ impl Known {
 
 /// Replays recordings.
 pub fn replay(args: &Args, console: &mut Console) -> Exit {
+    for remark in args.settings.iter().flat_map(|given| &given.remarks) {
+        console.note(remark);
+    }
     let (options, known, files) = match prepare(args) {
         Ok(prepared) => prepared,
         Err(error) => {
@@ -128,6 +135,11 @@ fn prepare(args: &Args) -> Result<Prepared, String> {
     let profile = args.profile.as_deref().map(Profile::by_name).transpose();
     let options = ReplayOptions {
         profile: profile.map_err(|error| error.to_string())?,
+        settings: args
+            .settings
+            .as_ref()
+            .map(|given| given.settings.clone())
+            .unwrap_or_default(),
     };
     let known = match &args.baseline {
         Some(file) => baseline(file)?,

@@ -36,6 +36,9 @@ pub fn run(args: &Args, console: &mut Console) -> Exit {
         console.complain(&format!("error: {flag} is not supported yet"));
         return Exit::BadInput;
     }
+    for remark in args.flags.settings.iter().flat_map(|given| &given.remarks) {
+        console.note(remark);
+    }
     let jobs = match jobs(args) {
         Ok(jobs) => jobs,
         Err(error) => {

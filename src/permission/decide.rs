@@ -44,6 +44,7 @@ impl Permissions {
             tool: tool.name(),
             aliases: &aliases,
             subject: about.subject(),
+            input: Some(judged.input),
         };
         let matches = rules.matches(&query);
         let own = match &matches.deny {
@@ -150,6 +151,7 @@ impl Permissions {
             tool: judged.tool.name(),
             aliases: &aliases,
             subject: about.subject(),
+            input: Some(judged.input),
         });
         matches.deny.as_ref()?;
         let said = Verdicts {
@@ -221,6 +223,7 @@ impl Permissions {
             tool: judged.tool.name(),
             aliases: &aliases,
             subject: about.subject(),
+            input: Some(judged.input),
         };
         let hits = |set: &RuleSet| {
             let matches = set.matches(&query);

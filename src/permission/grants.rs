@@ -55,6 +55,7 @@ pub(super) fn rule_for(tool: &str, about: &About) -> String {
             None => tool.to_owned(),
         },
         About::Agent(kind) => format!("Agent({kind})"),
+        About::Skill(call) => format!("Skill({call})"),
     }
 }
 

@@ -25,6 +25,8 @@ pub(super) enum About {
     },
     Url(String),
     Agent(String),
+    /// A skill, and after a space what it is given.
+    Skill(String),
 }
 
 /// Commands that show files: rules about reading reach their operands.
@@ -52,6 +54,7 @@ impl About {
     /// command are only looked up where something depends on them.
     pub async fn of(judged: &Judged<'_>, rules: &RuleSet, edits_matter: bool) -> About {
         match judged.tool.rule_subject(judged.cx, judged.input) {
+            RuleSubject::None if judged.tool.name() == "Skill" => skill(judged.input),
             RuleSubject::None => match judged.input.get("subagent_type") {
                 Some(serde_json::Value::String(kind)) if is_agent(judged) => {
                     About::Agent(kind.clone())
@@ -112,6 +115,7 @@ impl About {
             },
             About::Url(url) => Subject::Url(url),
             About::Agent(kind) => Subject::Agent(kind),
+            About::Skill(call) => Subject::Skill(call),
         }
     }
 
@@ -122,7 +126,7 @@ impl About {
             About::Read(paths) | About::Edit(paths) => &paths.spelled,
             About::Command { line, .. } => &line.text,
             About::Url(url) => url,
-            About::Agent(kind) => kind,
+            About::Agent(call) | About::Skill(call) => call,
         }
     }
 
@@ -166,6 +170,15 @@ fn is_agent(judged: &Judged<'_>) -> bool {
     let tool = judged.tool;
     let agent = |name: &str| matches!(name, "Agent" | "Task");
     agent(tool.name()) || tool.aliases().iter().any(|name| agent(name))
+}
+
+fn skill(input: &serde_json::Value) -> About {
+    let text = |key: &str| input.get(key).and_then(serde_json::Value::as_str);
+    match (text("skill"), text("args")) {
+        (None, _) => About::None,
+        (Some(name), None | Some("")) => About::Skill(name.to_owned()),
+        (Some(name), Some(args)) => About::Skill(format!("{name} {args}")),
+    }
 }
 
 /// Where a command starts.

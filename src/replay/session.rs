@@ -12,6 +12,7 @@ use crate::recording::{
     Evidence, Folders, Happening, InferredChange, Knowledge, Known, RecordedCall, RecordedEnding,
     Recording, Told, conclude, file_of, happenings, has_drive, tool_name,
 };
+use crate::settings::Settings;
 use crate::sim::SimError;
 use crate::tools::View;
 use crate::words::{Class, Mode, Step};
@@ -47,6 +48,8 @@ pub struct Assumed {
 pub struct ReplayOptions {
     /// In place of the profile that the recording's version picks.
     pub profile: Option<Profile>,
+    /// Rules and folders by which the calls are judged; without them there are none.
+    pub settings: Settings,
 }
 
 /// Replays every call of a recording.
@@ -56,7 +59,7 @@ pub struct ReplayOptions {
 /// A fault of the runtime itself: a deadlock, a panic outside of any call.
 pub fn replay(recording: &Recording<'_>, options: &ReplayOptions) -> Result<Replayed, SimError> {
     let folders = Folders::of(recording.cwd.as_deref());
-    let stage = Stage::new(recording, &folders);
+    let stage = Stage::new(recording, &folders, &options.settings);
     let sim = stage.sim();
     let session = Session {
         recording,

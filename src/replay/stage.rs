@@ -76,6 +76,8 @@ pub(super) struct Stage {
     world: World,
     shell: Arc<dyn Shell>,
     rules: Arc<RuleSet>,
+    /// Further working folders.
+    more_folders: Vec<String>,
     slot: Slot,
     /// Tools that the recording calls and that are not built in.
     others: BTreeSet<String>,
@@ -88,7 +90,7 @@ pub(super) struct Stage {
 
 impl Stage {
     /// A stage for the calls of `recording`.
-    pub fn new(recording: &Recording<'_>, folders: &Folders) -> Stage {
+    pub fn new(recording: &Recording<'_>, folders: &Folders, settings: &Settings) -> Stage {
         let options = MemoryOptions {
             superuser: true,
             ..MemoryOptions::default()
@@ -101,7 +103,7 @@ impl Stage {
         };
         let world = World::with(sim.clone(), fs.clone(), options);
         let anchors = Anchors::new(&folders.cwd, &folders.home);
-        let (rules, _) = crate::rule::compile(&Settings::default(), &anchors, &*fs);
+        let (rules, _) = crate::rule::compile(settings, &anchors, &*fs);
         let (own, others) = tools_of(recording);
         Stage {
             sim,
@@ -109,6 +111,7 @@ impl Stage {
             world,
             shell: crate::shell::simulated(Arc::new(Fixtures::default())),
             rules: Arc::new(rules),
+            more_folders: anchors.working_folders(settings),
             slot: Slot::default(),
             others,
             own,
@@ -147,7 +150,7 @@ impl Stage {
         Scenery {
             profile,
             pool,
-            working: Working::new(&folders.cwd, &[], RESULTS_DIR, &*self.fs),
+            working: Working::new(&folders.cwd, &self.more_folders, RESULTS_DIR, &*self.fs),
             folders: folders.clone(),
             desk: None,
         }

@@ -1,14 +1,32 @@
-//! `Agent(…)`: kinds of nested agents.
+//! `Agent(…)` and `Skill(…)`: kinds of nested agents, and skills by their names.
 
-use super::{NamePattern, Problem};
+use super::{NamePattern, Side};
 
-/// Reads the specifier of an `Agent` rule. `key:value` would be a parameter rule.
-pub(super) fn pattern(specifier: &str) -> Result<NamePattern, Problem> {
-    let key = specifier.split_once(':').map(|(key, _)| key.trim());
-    if key.is_some_and(|key| matches!(key, "model" | "name" | "isolation" | "effort" | "prompt")) {
-        return Err(Problem::unusable(
-            "a kind of agent; parameter rules are not known here yet",
-        ));
+/// A skill's name, and perhaps what it is given (`semantics.md §1.1`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct SkillPattern {
+    name: NamePattern,
+    /// Whether anything may follow the name.
+    open: bool,
+}
+
+impl SkillPattern {
+    /// Reads the specifier of a `Skill` rule: a name, or `name *`.
+    pub fn new(specifier: &str) -> SkillPattern {
+        let open = specifier
+            .strip_suffix(" *")
+            .or_else(|| specifier.strip_suffix(":*"));
+        SkillPattern {
+            name: NamePattern::new(open.unwrap_or(specifier)),
+            open: open.is_some(),
+        }
     }
-    Ok(NamePattern::new(specifier))
+
+    /// Whether it stands for `call`: a skill, and after a space what it is given. A rule
+    /// that restricts stands for its skill whatever that is given.
+    pub fn matches(&self, call: &str, side: Side) -> bool {
+        let name = call.split_once(' ').map_or(call, |(name, _)| name);
+        let alone = self.open || side == Side::Restricts;
+        self.name.matches(call) || alone && self.name.matches(name)
+    }
 }

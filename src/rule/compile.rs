@@ -1,11 +1,11 @@
 //! From settings to a set of rules, with a complaint for everything that has no
 //! effect.
 
+use super::agent::SkillPattern;
+use super::parameter::ParameterPattern;
 use super::path::{Folders, PathPattern};
 use super::set::{Family, KindBuilder, RuleSet};
-use super::{
-    CommandPattern, DomainPattern, NamePattern, Problem, ProblemKind, Rule, Side, agent, parse,
-};
+use super::{CommandPattern, DomainPattern, NamePattern, Problem, ProblemKind, Rule, Side, parse};
 use crate::settings::{Complaint, Origin, Placed, Settings, Severity, Source};
 use crate::words::Behavior;
 use crate::world::Fs;
@@ -30,6 +30,16 @@ impl Anchors {
         }
     }
 
+    /// Absolute forms of `additionalDirectories`.
+    pub fn working_folders(&self, settings: &Settings) -> Vec<String> {
+        let absolute = |text: &str| match text.strip_prefix("~/") {
+            Some(rest) => crate::world::normalize(&self.home, rest),
+            None => crate::world::normalize(&self.cwd, text),
+        };
+        let folders = settings.additional_directories.iter();
+        folders.map(|folder| absolute(&folder.text)).collect()
+    }
+
     /// The folder that one leading slash stands for in a rule from `origin`.
     fn source(&self, origin: &Origin) -> String {
         match (&origin.anchor, origin.source) {
@@ -51,30 +61,6 @@ const INERT_PATHS: &[(&str, &str)] = &[
     ("Grep", "Read"),
     ("LS", "Read"),
     ("LSP", "Read"),
-];
-
-/// Inputs whose own rules have another form: a parameter rule about one is ignored.
-const PRIMARY: &[(&str, &str)] = &[
-    ("Bash", "command"),
-    ("Read", "file_path"),
-    ("Edit", "file_path"),
-    ("WebFetch", "url"),
-];
-
-/// Other inputs of those tools: `Tool(input:value)` would be a parameter rule.
-const PARAMETERS: &[(&str, &[&str])] = &[
-    (
-        "Bash",
-        &[
-            "timeout",
-            "description",
-            "run_in_background",
-            "dangerouslyDisableSandbox",
-        ],
-    ),
-    ("Read", &["offset", "limit", "pages"]),
-    ("Edit", &["old_string", "new_string", "replace_all"]),
-    ("WebFetch", &["prompt", "offset"]),
 ];
 
 /// Compiles the rules of `settings`. Folders are anchored as they are written and where
@@ -147,7 +133,10 @@ fn add(
         }
         Some(specifier) => specifier,
     };
-    parameter(tool, specifier)?;
+    if let Some(parameter) = ParameterPattern::new(tool, specifier, side)? {
+        builder.parameter(rule, tool, parameter);
+        return Ok(None);
+    }
     if let Some(family) = path_family {
         let source = anchors.source(&rule.origin);
         let folders = Folders {
@@ -174,9 +163,10 @@ fn add(
             })?;
             builder.domain(rule, DomainPattern::new(domain)?);
         }
-        "Agent" | "Task" => builder.agent(rule, agent::pattern(specifier)?),
+        "Agent" | "Task" => builder.agent(rule, NamePattern::new(specifier)),
+        "Skill" => builder.skill(rule, SkillPattern::new(specifier)),
         other => {
-            let known = ["Bash", "Read", "Edit", "WebFetch", "Agent"];
+            let known = ["Bash", "Read", "Edit", "WebFetch", "Agent", "Skill"];
             let meant = known.iter().find(|name| name.eq_ignore_ascii_case(other));
             let problem = Problem::unusable(format!("a specifier only for {}", known.join(", ")));
             return Err(match meant {
@@ -190,26 +180,6 @@ fn add(
 
 fn inert(tool: &str) -> bool {
     INERT_PATHS.iter().any(|(name, _)| *name == tool)
-}
-
-/// Refuses parameter rules.
-fn parameter(tool: &str, specifier: &str) -> Result<(), Problem> {
-    let Some((key, _)) = specifier.split_once(':') else {
-        return Ok(());
-    };
-    let key = key.trim();
-    if PRIMARY.contains(&(tool, key)) {
-        return Err(Problem::inert(format!(
-            "no parameter rule about `{key}`: it has rules of its own, and this one is never consulted"
-        )));
-    }
-    let known = PARAMETERS.iter().find(|(name, _)| *name == tool);
-    if known.is_some_and(|(_, keys)| keys.contains(&key)) {
-        return Err(Problem::unusable(
-            "no parameter rule: they are not known here yet",
-        ));
-    }
-    Ok(())
 }
 
 fn complaint(rule: &Rule, problem: Problem) -> Complaint {
@@ -282,9 +252,15 @@ mod tests {
             ("Edit(C:\\Users\\m\\*.json)", "error", "warning"),
             ("Read(!x)", "error", "warning"),
             ("Read([x)", "error", "warning"),
-            ("Skill(x)", "error", "warning"),
-            ("Agent(model:opus)", "error", "warning"),
-            ("Bash(timeout:5)", "error", "warning"),
+            ("Skill(x)", "fine", "fine"),
+            ("Skill(x *)", "fine", "fine"),
+            ("PowerShell(x)", "error", "warning"),
+            // A rule about one field of the input restricts and never permits.
+            ("Agent(model:opus)", "fine", "warning"),
+            ("Bash(timeout:5)", "fine", "warning"),
+            ("mcp__a__b(c: d*)", "fine", "warning"),
+            ("Grep(output_mode:content)", "fine", "warning"),
+            ("Grep(path:src)", "warning", "warning"),
             // Accepted and never consulted, as documented.
             ("Write(**/secret.txt)", "warning", "warning"),
             ("Glob(packages/x/**)", "warning", "warning"),
@@ -312,7 +288,7 @@ mod tests {
             complaints("deny", "bash(git push *)"),
             [
                 "s.json:1:25: error: permissions.deny[0]: found `bash(git push *)`, expected a \
-                 specifier only for Bash, Read, Edit, WebFetch, Agent\n  hint: write `Bash(git push *)`"
+                 specifier only for Bash, Read, Edit, WebFetch, Agent, Skill\n  hint: write `Bash(git push *)`"
             ]
         );
     }

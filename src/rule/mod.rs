@@ -5,8 +5,8 @@
 //! and ask rules match generously, allow rules narrowly: where a call can be read in
 //! two ways, a deny needs one of them and an allow needs both.
 //!
-//! Not known yet, and complained about when settings are loaded: parameter rules
-//! (`Tool(param:value)`), `Skill(…)`, `PowerShell(…)`, negated paths, Windows paths.
+//! Not known, and complained about when settings are loaded: `PowerShell(…)`, negated
+//! paths, Windows paths.
 
 mod agent;
 mod command;
@@ -14,6 +14,7 @@ mod compile;
 mod domain;
 mod grammar;
 mod name;
+mod parameter;
 mod path;
 mod path_set;
 mod query;

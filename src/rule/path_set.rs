@@ -1,30 +1,51 @@
 //! Many path rules, compared with one path at once.
+//!
+//! What a rule costs is paid when it is compiled: the folders that a glob begins with are
+//! part of the key that it is found by, and a name that may lie at any depth is looked up
+//! by that name. Only what is left is compared glob by glob.
 
 use super::Problem;
 use super::path::{PathPattern, compile};
 use globset::{Candidate, GlobSet, GlobSetBuilder};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Collects patterns.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PathSetBuilder {
-    /// By root: globs, each with the number of its rule.
-    by_root: BTreeMap<String, Vec<(String, usize)>>,
+    by_root: BTreeMap<String, Vec<Entry>>,
+}
+
+/// One glob below a folder.
+#[derive(Debug, Clone)]
+struct Entry {
+    glob: String,
+    /// The number of its rule.
+    rule: usize,
+    /// Whether the folder is the root of the pattern, and not one that its glob began
+    /// with: `a/*` stands for nothing that is `a` itself.
+    at_root: bool,
 }
 
 /// Patterns compiled, by the folders they are anchored at.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PathSet {
-    groups: Vec<Group>,
+    /// By root, its case folded where the file system folds it.
+    groups: BTreeMap<String, Group>,
     case_sensitive: bool,
 }
 
 #[derive(Debug, Clone)]
 struct Group {
-    root: String,
     set: GlobSet,
     /// The rule of each glob of the set, ascending.
     rules: Vec<usize>,
+    /// Whether each may also stand for the folder itself.
+    at_root: Vec<bool>,
+    /// `**/name`, by the name.
+    last: BTreeMap<String, Vec<usize>>,
+    /// `**/name/**`, by the name.
+    inside: BTreeMap<String, Vec<usize>>,
 }
 
 impl PathSetBuilder {
@@ -33,30 +54,94 @@ impl PathSetBuilder {
         let mut roots = vec![pattern.root.clone(), real(&pattern.root)];
         roots.dedup();
         for root in roots {
-            let globs = self.by_root.entry(root).or_default();
-            globs.extend(pattern.globs.iter().map(|glob| (glob.clone(), rule)));
+            for glob in &pattern.globs {
+                let (folder, rest) = split_literal(glob);
+                let root = match folder {
+                    "" => root.clone(),
+                    folder if root == "/" => format!("/{folder}"),
+                    folder => format!("{root}/{folder}"),
+                };
+                let globs = self.by_root.entry(root).or_default();
+                globs.push(Entry {
+                    glob: rest.to_owned(),
+                    rule,
+                    at_root: folder.is_empty(),
+                });
+            }
         }
     }
 
     pub fn build(self, case_sensitive: bool) -> Result<PathSet, Problem> {
-        let mut groups = Vec::new();
-        for (root, mut globs) in self.by_root {
-            globs.sort_by_key(|(_, rule)| *rule);
-            let mut builder = GlobSetBuilder::new();
-            let mut rules = Vec::new();
-            for (glob, rule) in globs {
-                builder.add(compile(&glob, case_sensitive)?);
-                rules.push(rule);
-            }
-            let set = builder
-                .build()
-                .map_err(|e| Problem::unusable(format!("paths that compile: {}", e.kind())))?;
-            groups.push(Group { root, set, rules });
+        let mut folded: BTreeMap<String, Vec<Entry>> = BTreeMap::new();
+        for (root, globs) in self.by_root {
+            let root = fold(&root, case_sensitive).into_owned();
+            folded.entry(root).or_default().extend(globs);
         }
+        let groups = folded
+            .into_iter()
+            .map(|(root, globs)| Ok((root, Group::new(globs, case_sensitive)?)))
+            .collect::<Result<_, Problem>>()?;
         Ok(PathSet {
             groups,
             case_sensitive,
         })
+    }
+}
+
+impl Group {
+    fn new(mut globs: Vec<Entry>, case_sensitive: bool) -> Result<Group, Problem> {
+        globs.sort_by_key(|entry| entry.rule);
+        let mut builder = GlobSetBuilder::new();
+        let mut rules = Vec::new();
+        let mut at_root = Vec::new();
+        let mut last: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        let mut inside: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for entry in globs {
+            let (glob, rule) = (&entry.glob, entry.rule);
+            let below = glob.strip_prefix("**/");
+            let folder = below.and_then(|rest| rest.strip_suffix("/**"));
+            let of = |name: &str| fold(name, case_sensitive).into_owned();
+            if let Some(name) = folder.filter(|name| is_name(name)) {
+                inside.entry(of(name)).or_default().push(rule);
+            } else if let Some(name) = below.filter(|name| is_name(name)) {
+                last.entry(of(name)).or_default().push(rule);
+            } else {
+                builder.add(compile(glob, case_sensitive)?);
+                rules.push(rule);
+                at_root.push(entry.at_root);
+            }
+        }
+        let set = builder
+            .build()
+            .map_err(|e| Problem::unusable(format!("paths that compile: {}", e.kind())))?;
+        Ok(Group {
+            set,
+            rules,
+            at_root,
+            last,
+            inside,
+        })
+    }
+
+    /// Adds the rules that match `rest`, a path as seen from the root of the group.
+    fn matching(&self, rest: &str, case_sensitive: bool, found: &mut Vec<usize>) {
+        if !self.rules.is_empty() {
+            let globs = self
+                .set
+                .matches_candidate(&Candidate::new(rest))
+                .into_iter();
+            let may = |glob: &usize| !rest.is_empty() || self.at_root.get(*glob) == Some(&true);
+            found.extend(globs.filter(may).filter_map(|glob| self.rules.get(glob)));
+        }
+        if self.last.is_empty() && self.inside.is_empty() {
+            return;
+        }
+        let rest = fold(rest, case_sensitive);
+        let (folders, name) = rest.rsplit_once('/').unwrap_or(("", &rest));
+        found.extend(self.last.get(name).into_iter().flatten());
+        for folder in folders.split('/') {
+            found.extend(self.inside.get(folder).into_iter().flatten());
+        }
     }
 }
 
@@ -68,15 +153,51 @@ impl PathSet {
     /// The rules that match `path`, ascending, without repeats. Absolute and normal.
     pub fn matching(&self, path: &str) -> Vec<usize> {
         let mut found = Vec::new();
-        for group in &self.groups {
-            if let Some(rest) = below(&group.root, path, self.case_sensitive) {
-                let globs = group.set.matches_candidate(&Candidate::new(rest));
-                found.extend(globs.into_iter().map(|glob| group.rules[glob]));
+        let mut at = |root: &str, rest: &str| {
+            let root = fold(root, self.case_sensitive);
+            if let Some(group) = self.groups.get(&*root) {
+                group.matching(rest, self.case_sensitive, &mut found);
             }
+        };
+        if let Some(rest) = path.strip_prefix('/') {
+            at("/", rest);
+        }
+        for (end, _) in path.match_indices('/').skip(1) {
+            at(&path[..end], &path[end + 1..]);
+        }
+        if path.len() > 1 {
+            at(path, "");
         }
         found.sort_unstable();
         found.dedup();
         found
+    }
+}
+
+/// The folders that a glob begins with, and what is left of it. The folder just before a
+/// `**` stays with it, because `a/**` does not stand for `a`.
+fn split_literal(glob: &str) -> (&str, &str) {
+    let mut end = 0;
+    while let Some(at) = glob[end..].find('/') {
+        let next = end + at + 1;
+        let after = &glob[next..];
+        if !is_name(&glob[end..next - 1]) || after == "**" || after.starts_with("**/") {
+            break;
+        }
+        end = next;
+    }
+    (glob[..end].trim_end_matches('/'), &glob[end..])
+}
+
+/// Whether a glob is one name and stands for nothing but itself.
+fn is_name(glob: &str) -> bool {
+    !glob.is_empty() && !glob.contains(['*', '?', '[', ']', '{', '}', '\\', '/'])
+}
+
+fn fold(text: &str, case_sensitive: bool) -> Cow<'_, str> {
+    match case_sensitive {
+        true => Cow::Borrowed(text),
+        false => Cow::Owned(text.to_lowercase()),
     }
 }
 
@@ -171,6 +292,11 @@ mod tests {
             ("a/*/c", "/p/sub/a/b/c", true, true),
             ("a/*/c", "/p/sub/a/b/b/c", false, false),
             ("a/**/c", "/p/sub/a/c", true, true),
+            ("a/*", "/p/sub/a", false, false),
+            ("a/*", "/p/sub/a/b/c", true, true),
+            ("a/b/**/c", "/p/sub/a/b/c", true, true),
+            ("a/b/?", "/p/sub/a/b/c", true, true),
+            ("//", "/x/y", true, true),
         ];
         for (rule, path, deny, allow) in table {
             assert_eq!(

@@ -2,6 +2,7 @@
 
 use super::Rule;
 use crate::shell_syntax::CommandLine;
+use serde_json::Value;
 use std::borrow::Cow;
 
 /// A call, as rules see it.
@@ -10,6 +11,8 @@ pub struct Query<'a> {
     pub tool: &'a str,
     pub aliases: &'a [&'a str],
     pub subject: Subject<'a>,
+    /// The input as it is, for rules about one of its fields.
+    pub input: Option<&'a Value>,
 }
 
 /// What specifiers are compared with.
@@ -29,6 +32,8 @@ pub enum Subject<'a> {
     Url(&'a str),
     /// A kind of nested agent.
     Agent(&'a str),
+    /// A skill, and after a space what it is given.
+    Skill(&'a str),
 }
 
 /// A path as it was given, and where it leads. Absolute and normal, both.

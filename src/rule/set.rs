@@ -1,7 +1,9 @@
 //! A compiled set of rules, and which of them match a call.
 
+use super::agent::SkillPattern;
 use super::command::{Form, forms};
 use super::name::known_as;
+use super::parameter::ParameterPattern;
 use super::path::PathPattern;
 use super::path_set::{PathSet, PathSetBuilder};
 use super::query::{Hit, Matches, Paths, Query, Subject};
@@ -44,6 +46,9 @@ pub(super) struct Kind {
     domains: BTreeMap<String, usize>,
     domain_globs: Vec<(DomainPattern, usize)>,
     agents: Vec<(NamePattern, usize)>,
+    skills: Vec<(SkillPattern, usize)>,
+    /// By tool.
+    parameters: BTreeMap<String, Vec<(ParameterPattern, usize)>>,
 }
 
 /// Collects rules of one behaviour.
@@ -112,6 +117,17 @@ impl KindBuilder {
     pub fn agent(&mut self, rule: &Rule, pattern: NamePattern) {
         let number = self.number(rule);
         self.kind.agents.push((pattern, number));
+    }
+
+    pub fn skill(&mut self, rule: &Rule, pattern: SkillPattern) {
+        let number = self.number(rule);
+        self.kind.skills.push((pattern, number));
+    }
+
+    pub fn parameter(&mut self, rule: &Rule, tool: &str, pattern: ParameterPattern) {
+        let number = self.number(rule);
+        let of_tool = self.kind.parameters.entry(tool.to_owned()).or_default();
+        of_tool.push((pattern, number));
     }
 
     pub fn build(self, case_sensitive: bool) -> Result<Kind, Problem> {
@@ -312,6 +328,27 @@ impl Kind {
             .map(|(_, number)| *number)
     }
 
+    fn skill(&self, call: &str, side: Side) -> Option<usize> {
+        self.skills
+            .iter()
+            .find(|(pattern, _)| pattern.matches(call, side))
+            .map(|(_, number)| *number)
+    }
+
+    /// The first rule about a field of the input.
+    fn parameter(&self, query: &Query<'_>) -> Option<usize> {
+        if self.parameters.is_empty() {
+            return None;
+        }
+        let input = query.input?;
+        std::iter::once(query.tool)
+            .chain(query.aliases.iter().copied())
+            .filter_map(|name| self.parameters.get(name))
+            .filter_map(|rules| rules.iter().find(|(pattern, _)| pattern.matches(input)))
+            .map(|(_, number)| *number)
+            .min()
+    }
+
     fn hit(&self, number: usize, why: impl Into<Cow<'static, str>>) -> Option<Hit<'_>> {
         let rule = self.rules.get(number)?;
         Some(Hit {
@@ -330,6 +367,9 @@ impl Kind {
         let mut found = Vec::new();
         if let Some(number) = self.named(query.tool, query.aliases, side) {
             found.push((number, Cow::Borrowed("it is about the tool as a whole")));
+        }
+        if let Some(number) = self.parameter(query) {
+            found.push((number, Cow::Borrowed("it is about a field of the input")));
         }
         let mut path = |set: &PathSet, paths: &Paths, how: &str| {
             if let Some(number) = self.path(set, paths, side) {
@@ -384,6 +424,12 @@ impl Kind {
                         .map(|n| (n, Cow::Borrowed("it is about this kind of agent"))),
                 );
             }
+            Subject::Skill(call) => {
+                found.extend(
+                    self.skill(call, side)
+                        .map(|n| (n, Cow::Borrowed("it is about this skill"))),
+                );
+            }
         }
         let (number, why) = found.into_iter().min_by_key(|(number, _)| *number)?;
         self.hit(number, why)
@@ -427,6 +473,9 @@ impl Kind {
                     self.agent(kind)
                         .map(|n| (n, "it covers this kind of agent")),
                 );
+            }
+            Subject::Skill(call) => {
+                found.extend(self.skill(call, side).map(|n| (n, "it covers this skill")));
             }
         }
         let (number, why) = found.into_iter().min_by_key(|(number, _)| *number)?;

@@ -40,6 +40,7 @@ fn query(rules: &RuleSet, tool: &str, aliases: &[&str], subject: Subject<'_>) ->
         tool,
         aliases,
         subject,
+        input: None,
     }))
 }
 
@@ -88,6 +89,7 @@ fn a_link_narrows_an_allow_and_widens_a_deny() {
             tool: "Read",
             aliases: &[],
             subject: Subject::Read(&paths),
+            input: None,
         });
         (shown(&matches), matches.uncovered.is_some())
     };
@@ -173,6 +175,7 @@ fn commands_and_the_files_they_touch() {
             tool: "Bash",
             aliases: &[],
             subject,
+            input: None,
         });
         let extra = (matches.uncovered.is_some(), matches.unsure.is_some());
         (shown(&matches), extra)

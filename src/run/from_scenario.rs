@@ -4,6 +4,7 @@ use super::{Order, Setup};
 use crate::permission;
 use crate::profile::ProfileError;
 use crate::scenario::{ClassifierAnswer, CommandAnswer, Scenario, ToolAnswer};
+use crate::settings::Settings;
 use crate::shell::Fixture;
 use crate::tools::{self, Tool};
 use crate::words::Policy;
@@ -19,6 +20,8 @@ pub struct RunOptions {
     pub schedule: Option<String>,
     pub policy: Option<Policy>,
     pub max_concurrency: Option<u64>,
+    /// Beside those of the scenario.
+    pub settings: Option<Settings>,
 }
 
 impl Setup {
@@ -52,7 +55,10 @@ impl Setup {
             start_unix_ms: scenario.start_unix_ms,
             fs: scenario.fs.snapshot(),
             env: scenario.env.clone().into_iter().collect(),
-            settings: scenario.settings.clone(),
+            settings: match &options.settings {
+                Some(more) => scenario.settings.clone().and(more.clone()),
+                None => scenario.settings.clone(),
+            },
             scripted_hooks: scenario.hooks.clone(),
             only: only.map(|only| only.iter().map(|name| name.value.clone()).collect()),
             tools: scenario.tools.custom.iter().map(tool).collect(),

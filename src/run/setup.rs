@@ -173,15 +173,7 @@ impl Setup {
 
     /// Absolute forms of `additionalDirectories`.
     pub(super) fn additional_dirs(&self) -> Vec<String> {
-        let absolute = |text: &str| match text.strip_prefix("~/") {
-            Some(rest) => crate::world::normalize(&self.home, rest),
-            None => crate::world::normalize(&self.cwd, text),
-        };
-        self.settings
-            .additional_directories
-            .iter()
-            .map(|dir| absolute(&dir.text))
-            .collect()
+        Anchors::new(&self.cwd, &self.home).working_folders(&self.settings)
     }
 
     /// The hooks of every source, the strongest first.

@@ -213,6 +213,54 @@ impl Merging {
     }
 }
 
+impl Settings {
+    /// These and `others` as one: every list holds both, those of one source one after
+    /// the other; of two scalars the stronger source's holds, and of one source that of
+    /// `others`.
+    pub fn and(mut self, others: Settings) -> Settings {
+        for (list, more) in [
+            (&mut self.allow, others.allow),
+            (&mut self.ask, others.ask),
+            (&mut self.deny, others.deny),
+            (
+                &mut self.additional_directories,
+                others.additional_directories,
+            ),
+        ] {
+            join(list, more);
+        }
+        self.default_mode = match (self.default_mode, others.default_mode) {
+            (Some(own), Some(theirs)) if own.1 < theirs.1 => Some(own),
+            (own, theirs) => theirs.or(own),
+        };
+        self.bypass_disabled |= others.bypass_disabled;
+        self.hooks.extend(others.hooks);
+        self.hooks.sort_by_key(|hooks| hooks.origin.source);
+        self.raw.extend(others.raw);
+        self.raw.sort_by_key(|(source, _)| *source);
+        self
+    }
+}
+
+/// Adds `more` to `list`, numbered on behind what its source has there.
+fn join(list: &mut Vec<Placed>, more: Vec<Placed>) {
+    let before: Vec<(Source, usize)> = Source::ALL
+        .iter()
+        .map(|source| (*source, of_source(list, *source)))
+        .collect();
+    for mut placed in more {
+        let source = placed.origin.source;
+        let first = before.iter().find(|(of, _)| *of == source);
+        // Of a file, the index is the place in that file.
+        if placed.origin.file.is_none() {
+            let first = u32::try_from(first.map_or(0, |(_, n)| *n)).unwrap_or(u32::MAX);
+            placed.origin.index = placed.origin.index.saturating_add(first);
+        }
+        list.push(placed);
+    }
+    list.sort_by_key(|placed| placed.origin.source);
+}
+
 /// How many of `list` an earlier list of the same source gave.
 fn of_source(list: &[Placed], source: Source) -> usize {
     list.iter().filter(|p| p.origin.source == source).count()

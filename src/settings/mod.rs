@@ -7,12 +7,14 @@
 //! file had readable ones.
 
 mod complaint;
+mod files;
 mod layer;
 mod merge;
 mod node;
 mod update;
 
 pub use complaint::{Complaint, Severity};
+pub use files::from_path;
 pub use layer::Layer;
 pub use merge::merge;
 pub use update::{PermissionUpdate, SettingsChange};
@@ -112,7 +114,7 @@ pub struct Placed {
 }
 
 /// The `hooks` object of one source, as it is written.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HooksOf {
     pub value: Value,
     pub origin: Origin,
@@ -120,7 +122,7 @@ pub struct HooksOf {
 
 /// All sources merged. Every list is in the order of the sources, the strongest
 /// first, and within one in the order written.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settings {
     pub allow: Vec<Placed>,
     pub ask: Vec<Placed>,
