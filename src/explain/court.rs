@@ -4,7 +4,7 @@
 use super::question::{Unanswered, UserSays};
 use super::ruling::Ruling;
 use crate::permission::{ClassifierAnswer, HookVerdict, Judged, Permissions, Working};
-use crate::profile::Profile;
+use crate::profile::{Profile, ProjectTrust};
 use crate::rule::{Anchors, RuleSet};
 use crate::run::RESULTS_DIR;
 use crate::settings::{Placed, Settings};
@@ -99,7 +99,11 @@ impl Court {
         home: &str,
     ) -> Result<Court, Unanswered> {
         let anchors = Anchors::new(cwd, home);
-        let (rules, complaints) = crate::rule::compile(settings, &anchors, &**world.fs());
+        let settings = match profile.project_trust {
+            ProjectTrust::Trusted => settings.clone(),
+            ProjectTrust::Untrusted => settings.clone().without_trust(),
+        };
+        let (rules, complaints) = crate::rule::compile(&settings, &anchors, &**world.fs());
         let errors = complaints.iter().filter(|complaint| complaint.is_error());
         let errors: Vec<String> = errors.map(ToString::to_string).collect();
         if !errors.is_empty() {
@@ -107,7 +111,7 @@ impl Court {
         }
         Ok(Court {
             world: world.clone(),
-            settings: settings.clone(),
+            settings,
             rules: Arc::new(rules),
             profile: profile.clone(),
             cwd: cwd.to_owned(),

@@ -7,8 +7,6 @@
 //! asked only where the others leave it open, each by one announced operation. Just
 //! before the user a [`deputy`] may answer in their place. What an answer changes for the
 //! decisions to come is in [`changes`].
-//!
-//! Left for later: trust of a workspace.
 
 mod auto;
 mod changes;

@@ -155,6 +155,7 @@ parameters! {
     permission_order: PermissionOrder,
     bypass: Bypass,
     no_user: NoUser,
+    project_trust: ProjectTrust,
     hook_rewrite_checked: HookRewriteChecked,
     hook_rewrite_winner: HookRewriteWinner,
     hook_other_exit: HookOtherExit,

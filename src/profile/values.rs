@@ -159,6 +159,17 @@ choices! {
 }
 
 choices! {
+    /// Whether the workspace is trusted: what may only permit counts from the project's
+    /// settings if it is.
+    ProjectTrust {
+        Trusted = "trusted",
+        /// The project's allow rules and additional folders do not count; its deny and
+        /// ask rules do.
+        Untrusted = "untrusted",
+    }
+}
+
+choices! {
     /// What an input that a hook rewrote goes through.
     HookRewriteChecked {
         /// Parse, validate, and the rules judge it.

@@ -4,7 +4,7 @@ use crate::hooks::{Hooks, ScriptedHook};
 use crate::model::Turn;
 use crate::permission::{ClassifierAnswer, Permissions, Working};
 use crate::pipeline::Interrupt;
-use crate::profile::Profile;
+use crate::profile::{Profile, ProjectTrust};
 use crate::rule::Anchors;
 use crate::settings::Settings;
 use crate::shell::{Fixtures, Shell};
@@ -14,6 +14,7 @@ use crate::trace;
 use crate::wire::Message;
 use crate::words::{Mode, Policy, Step};
 use crate::world::{Answer, Answers, MemoryFs, MemoryOptions, OutsideChange, User, UserAnswer};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -171,9 +172,17 @@ impl Setup {
         format!("session-{}-{}", self.hash_start(), self.seed)
     }
 
+    /// The settings that count here.
+    fn settings(&self) -> Cow<'_, Settings> {
+        match self.profile.project_trust {
+            ProjectTrust::Trusted => Cow::Borrowed(&self.settings),
+            ProjectTrust::Untrusted => Cow::Owned(self.settings.clone().without_trust()),
+        }
+    }
+
     /// Absolute forms of `additionalDirectories`.
     pub(super) fn additional_dirs(&self) -> Vec<String> {
-        Anchors::new(&self.cwd, &self.home).working_folders(&self.settings)
+        Anchors::new(&self.cwd, &self.home).working_folders(&self.settings())
     }
 
     /// The hooks of every source, the strongest first.
@@ -196,7 +205,8 @@ impl Setup {
     /// What decides about the calls of the run, and the rules that take tools out of it.
     pub(super) fn permissions(&self, profile: &Arc<Profile>) -> Result<Permissions, SetupError> {
         let anchors = Anchors::new(&self.cwd, &self.home);
-        let (rules, complaints) = crate::rule::compile(&self.settings, &anchors, &self.fs);
+        let settings = self.settings();
+        let (rules, complaints) = crate::rule::compile(&settings, &anchors, &self.fs);
         let errors: Vec<String> = complaints
             .iter()
             .filter(|c| c.is_error())
@@ -213,7 +223,7 @@ impl Setup {
         );
         let permissions = Permissions::new(Arc::new(rules), working, self.mode(), profile.clone())
             .with_classifier(self.classifier.clone())
-            .with_settings(self.settings.clone(), anchors, super::RESULTS_DIR, &self.fs);
+            .with_settings(settings.into_owned(), anchors, super::RESULTS_DIR, &self.fs);
         Ok(match self.user.is_empty() {
             true => permissions,
             false => permissions.with_user(Arc::new(User::new(self.user.clone()))),

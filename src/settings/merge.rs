@@ -242,6 +242,17 @@ impl Settings {
     }
 }
 
+impl Settings {
+    /// What counts of them in a workspace that is not trusted (`semantics.md §1.5`): the
+    /// project's allow rules and additional folders do not, its deny and ask rules do.
+    pub fn without_trust(mut self) -> Settings {
+        for list in [&mut self.allow, &mut self.additional_directories] {
+            list.retain(|placed| placed.origin.source != Source::Project);
+        }
+        self
+    }
+}
+
 /// Adds `more` to `list`, numbered on behind what its source has there.
 fn join(list: &mut Vec<Placed>, more: Vec<Placed>) {
     let before: Vec<(Source, usize)> = Source::ALL

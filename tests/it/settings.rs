@@ -82,6 +82,22 @@ fn settings_beside_others_take_nothing_away() {
     assert_eq!(texts(&local.deny), ["A local[0]", "C user[0]"]);
 }
 
+#[test]
+fn without_trust_a_project_restricts_and_permits_nothing() {
+    let all = json!({"permissions": {
+        "deny": ["A"], "ask": ["B"], "allow": ["C"], "additionalDirectories": ["/x"],
+    }});
+    let project = of(Source::Project, all.clone()).without_trust();
+    assert_eq!(texts(&project.deny), ["A project[0]"]);
+    assert_eq!(texts(&project.ask), ["B project[0]"]);
+    assert_eq!(texts(&project.allow), [""; 0]);
+    assert_eq!(texts(&project.additional_directories), [""; 0]);
+    for source in Source::ALL.iter().filter(|s| **s != Source::Project) {
+        let whole = of(*source, all.clone());
+        assert_eq!(whole.clone().without_trust(), whole, "{source}");
+    }
+}
+
 /// B007: a path of Windows in a deny rule is said at once; nothing runs as if it were not there.
 #[test]
 fn a_deny_rule_with_a_path_of_windows_is_an_error() {
