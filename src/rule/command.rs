@@ -3,7 +3,8 @@
 use super::Side;
 use super::name::wildcard;
 use crate::shell_syntax::{
-    CommandLine, Part, Shape, Stage, Word, collapse, join_exact, join_loose, rule_text, stages,
+    CommandLine, Part, Shape, Stage, Word, collapse, join_exact, join_loose, part_is_read_only,
+    rule_text, stages,
 };
 
 /// What a command rule stands for.
@@ -116,6 +117,21 @@ pub fn forms(line: &CommandLine, side: Side) -> Vec<Form> {
     }
 }
 
+/// The commands of a line of several that allow rules must cover, each with its forms: all
+/// but those that only read. `None` where the line does more than its commands, so that no
+/// rules about commands cover it: it cannot be taken apart, or writes by redirection.
+pub fn to_cover(line: &CommandLine) -> Option<Vec<Vec<Form>>> {
+    let writes = |part: &Part| part.redirections.iter().any(|to| to.writes);
+    if !matches!(line.shape, Shape::Compound(_)) || line.parts.iter().any(writes) {
+        return None;
+    }
+    let counts = |part: &&Part| {
+        let runs = !part.words.is_empty() || !part.assignments.is_empty();
+        runs && !part.handed && !part_is_read_only(line, part)
+    };
+    Some(line.parts.iter().filter(counts).map(permitting).collect())
+}
+
 fn permitting(part: &Part) -> Vec<Form> {
     let mut forms = vec![Form {
         text: part.exact_text(),
@@ -123,6 +139,9 @@ fn permitting(part: &Part) -> Vec<Form> {
     }];
     for (stage, words) in stages(&part.assignments, &part.words) {
         if stage == Stage::Bared {
+            break;
+        }
+        if words.is_empty() {
             break;
         }
         let exact_only = exact_only(words);

@@ -1,7 +1,7 @@
 //! A compiled set of rules, and which of them match a call.
 
 use super::agent::SkillPattern;
-use super::command::{Form, forms};
+use super::command::{Form, forms, to_cover};
 use super::name::known_as;
 use super::parameter::ParameterPattern;
 use super::path::PathPattern;
@@ -169,7 +169,7 @@ impl RuleSet {
                 Shape::Simple => {}
                 Shape::Compound(what) => {
                     matches.uncovered = Some(Cow::Owned(format!(
-                        "it holds {what}, so no allow rule about a command covers all of it"
+                        "it holds {what}, and allow rules do not cover every part of it"
                     )));
                 }
                 Shape::Unsplittable(why) => matches.unsure = Some(why),
@@ -309,6 +309,24 @@ impl Kind {
             }
             _ => first,
         }
+    }
+
+    /// The first rule that covers a line, or of those that together cover every command of
+    /// it that does more than read.
+    fn covering(&self, line: &CommandLine) -> Option<(usize, &'static str)> {
+        if self.patterns.is_empty() {
+            return None;
+        }
+        let of = |forms: &[Form]| self.command(line, forms, CommandPattern::covers);
+        if let Some((number, _)) = of(&forms(line, Side::Permits)) {
+            return Some((number, "it covers the command"));
+        }
+        let mut first = None::<usize>;
+        for forms in to_cover(line)? {
+            let (number, _) = of(&forms)?;
+            first = Some(first.map_or(number, |n| n.min(number)));
+        }
+        first.map(|number| (number, "with others it covers every command of the line"))
     }
 
     fn url(&self, url: &str) -> Option<usize> {
@@ -459,11 +477,7 @@ impl Kind {
                 found.extend(edit.map(|n| (n, "it covers the path")));
             }
             Subject::Command { line, .. } => {
-                if !self.patterns.is_empty() {
-                    let forms = forms(line, side);
-                    let hit = self.command(line, &forms, CommandPattern::covers);
-                    found.extend(hit.map(|(n, _)| (n, "it covers the command")));
-                }
+                found.extend(self.covering(line));
             }
             Subject::Url(url) => {
                 found.extend(self.url(url).map(|n| (n, "it covers the URL's host")));

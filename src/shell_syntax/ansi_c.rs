@@ -3,9 +3,20 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
+/// Decodes what stands between the quotes.
+pub(super) fn decode(text: &str, out: &mut String) {
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => escape(&mut chars, out),
+            c => out.push(c),
+        }
+    }
+}
+
 /// Decodes what follows a backslash in `$'…'`, as bash does: at most three octal
 /// digits, two hexadecimal after `x`, four after `u`, eight after `U`.
-pub(super) fn escape(chars: &mut Peekable<Chars<'_>>, out: &mut String) {
+fn escape(chars: &mut Peekable<Chars<'_>>, out: &mut String) {
     let Some(c) = chars.next() else {
         out.push('\\');
         return;

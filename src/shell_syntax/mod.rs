@@ -1,21 +1,25 @@
 //! What a command line would run, as far as reading it can tell.
 //!
-//! This is a tokenizer, not a parser. It knows quoting, escapes, assignments,
-//! redirections and the operators between commands; it takes whatever stands in a
-//! substitution, a subshell or the body of a here-document for further commands.
-//! So it may see more commands than the shell would run, and never fewer where it
-//! calls a line [`Shape::Simple`] or [`Shape::Compound`]. It does not know what an
-//! expansion (`$x`, `{a,b}`, `*`) becomes: such words are marked [`Word::dynamic`].
-//! What it cannot take apart is [`Shape::Unsplittable`], and nothing that stands in
-//! such a line may be relied on (`semantics.md §1.2`).
+//! The structure is that of a grammar of bash (tree-sitter-bash); what stands in a word
+//! is read here, because the grammar has no say in quotes. It may see more commands than
+//! the shell would run, and never fewer where it calls a line [`Shape::Simple`] or
+//! [`Shape::Compound`]: where the grammar is known to be laxer than bash (spaces, here-
+//! documents), what it says is checked. It does not know what an expansion (`$x`,
+//! `{a,b}`, `*`) becomes: such words are marked [`Word::dynamic`]. What it cannot take
+//! apart is [`Shape::Unsplittable`], and nothing that stands in such a line may be relied
+//! on (`semantics.md §1.2`); its parts are whatever looks like a command.
 
 mod ansi_c;
-mod lexer;
+mod heredoc;
+mod nodes;
+mod parse;
 mod pieces;
 mod read_only;
+mod walk;
+mod word;
 mod wrapper;
 
-pub use read_only::is_read_only;
+pub use read_only::{is_read_only, part_is_read_only};
 pub use wrapper::{Stage, stages};
 
 /// A command line taken apart.
@@ -51,6 +55,9 @@ pub struct Part {
     pub words: Vec<Word>,
     /// Those to files, without `/dev/null`.
     pub redirections: Vec<Redirection>,
+    /// Whether it stands in a text that another command runs (`bash -c`, `eval`,
+    /// `find -exec`): what approves that command approves it, too.
+    pub handed: bool,
 }
 
 /// A word after quotes and escapes are removed.
@@ -75,13 +82,13 @@ pub const INNER_SPACE: char = '\u{1f}';
 
 /// Takes a command line apart.
 pub fn analyze(line: &str) -> CommandLine {
-    lexer::run(line)
+    walk::run(line)
 }
 
 /// The words of a rule's text as [`Part::exact_text`] would join them, wildcards kept.
 /// A text that is no list of words is only stripped of repeated spaces.
 pub fn rule_text(text: &str) -> String {
-    let line = lexer::run(text);
+    let line = walk::run(text);
     match (&line.shape, line.parts.as_slice()) {
         (Shape::Simple, [part]) if !line.nested && part.redirections.is_empty() => {
             part.exact_text()
@@ -154,12 +161,27 @@ mod tests {
             ("(cd x; rm y)", &["cd x", "rm y"]),
             ("{ rm y; }", &["rm y"]),
             ("if true; then rm y; else ls; fi", &["true", "rm y", "ls"]),
-            ("for f in a b; do rm $f; done", &["for f in a b", "rm $f"]),
+            ("for f in a b; do rm $f; done", &["rm $f"]),
+            (
+                "case $(ls) in a) rm x;; *) rm y;; esac",
+                &["rm x", "rm y", "ls"],
+            ),
+            ("while read x; do rm $x; done < f", &["read x", "rm $x", ""]),
+            ("f() { rm y; }; f", &["rm y", "f"]),
+            ("cat <<EOF\nrm x\nEOF", &["cat"]),
+            ("cat <<'EOF' | sh\n$(rm x)\nEOF", &["cat", "sh"]),
+            ("cat <<EOF\n$(rm x)\nEOF\nrm y", &["rm x", "cat", "rm y"]),
+            ("cat <<< $(rm x)", &["rm x", "cat"]),
+            ("echo \"`rm \\`ls\\``\"", &["ls", "rm `…`", "echo `…`"]),
+            ("r\\\nm -r\\\nf x", &["rm -rf x"]),
+            ("export A=$(rm x)", &["rm x", "export A=$(…)"]),
+            ("> out rm x", &["rm x"]),
+            ("ls > out -la", &["ls -la"]),
             ("! rm y", &["rm y"]),
             ("FOO=1 BAR='a b' rm x", &["FOO=1 BAR=a\u{1f}b rm x"]),
             (
                 "x=$((1<<EOF))\nrm -rf /tmp/z\nEOF",
-                &["", "x=$(…)", "rm -rf /tmp/z", "EOF"],
+                &["x=$(…)", "rm -rf /tmp/z", "EOF"],
             ),
             ("ls # && rm x", &["ls"]),
             ("echo a#b", &["echo a#b"]),
@@ -168,6 +190,7 @@ mod tests {
                 &["rm x", "ls", "bash -c rm\u{1f}x\u{1f}&&\u{1f}ls"],
             ),
             ("eval rm x", &["rm x", "eval rm x"]),
+            ("trap 'rm x' EXIT", &["rm x", "trap rm\u{1f}x EXIT"]),
             ("find . -exec rm {} ;", &["rm {}", "find . -exec rm {}"]),
             (r"find . -exec rm {} \;", &["rm {}", "find . -exec rm {} ;"]),
             ("echo ${x:-$(rm y)}", &["rm y", "echo ${x:-$(rm\u{1f}y)}"]),
@@ -261,11 +284,11 @@ mod tests {
     #[test]
     fn expansions_are_marked() {
         let words = |line: &str| analyze(line).parts[0].words.clone();
-        for line in ["$x", "a*", "a?", "[a]", "{a,b}", "\"$x\"", "${x}", "$(a)"] {
-            assert!(
-                analyze(line).parts.last().unwrap().words[0].dynamic,
-                "{line}"
-            );
+        for word in [
+            "$x", "a*", "a?", "[a]", "{a,b}", "\"$x\"", "${x}", "$(a)", "a{1..3}",
+        ] {
+            let line = analyze(&format!("echo {word}"));
+            assert!(line.parts.last().unwrap().words[1].dynamic, "{word}");
         }
         for line in ["'$x'", "a\\*", "\"a*\"", "a", "~/x"] {
             assert!(!words(line)[0].dynamic, "{line}");

@@ -3,9 +3,6 @@
 use super::wrapper::base_name;
 use super::{CommandLine, Part, Shape, Stage, Word, stages};
 
-/// Lines longer than this are not looked into (`semantics.md §1.2`).
-const MAX_CHARS: usize = 10_000;
-
 /// Commands that write nothing, whatever their options.
 const READERS: &[&str] = &[
     "ls",
@@ -64,20 +61,23 @@ const GIT_READERS: &[&str] = &[
 /// Whether a line changes nothing: every command in it is a known reader, and none of
 /// its output goes to a file. Unknown is no (`semantics.md §1.2`).
 pub fn is_read_only(line: &CommandLine) -> bool {
-    if line.nested
-        || line.parts.is_empty()
-        || matches!(line.shape, Shape::Unsplittable(_))
-        || line.text.chars().count() > MAX_CHARS
-    {
+    if line.nested || line.parts.is_empty() || matches!(line.shape, Shape::Unsplittable(_)) {
         return false;
     }
+    line.parts.iter().all(|part| part_is_read_only(line, part))
+}
+
+/// Whether a command of `line` changes nothing.
+pub fn part_is_read_only(line: &CommandLine, part: &Part) -> bool {
     let names = || line.parts.iter().filter_map(|part| part.words.first());
+    let is_git = |part: &Part| {
+        let stages = stages(&part.assignments, &part.words);
+        let innermost = stages.last().and_then(|(_, words)| words.first());
+        innermost.is_some_and(|word| base_name(&word.text) == "git")
+    };
     // What `git` finds in another folder may run programs.
-    let moves = names().any(|word| word.text == "cd");
-    if moves && names().any(|word| base_name(&word.text) == "git") {
-        return false;
-    }
-    line.parts.iter().all(reads)
+    let moves = names().any(|word| matches!(word.text.as_str(), "cd" | "pushd" | "popd"));
+    reads(part) && !(moves && is_git(part))
 }
 
 fn reads(part: &Part) -> bool {
@@ -205,7 +205,7 @@ mod tests {
         }
         assert!(!is_read_only(&analyze(&format!(
             "echo {}",
-            "a".repeat(MAX_CHARS)
+            "a".repeat(10_000)
         ))));
     }
 }

@@ -69,6 +69,7 @@ const WRAPPERS: &[Wrapper] = &[
         Transparent::Bare,
     ),
     wrapper("exec", &["-a"], 0, Transparent::No),
+    wrapper("coproc", &[], 0, Transparent::No),
     wrapper(
         "env",
         &["-u", "--unset", "-C", "--chdir", "-S"],
@@ -195,6 +196,7 @@ pub(super) fn scripts(words: &[Word]) -> Vec<String> {
                 }
             }
             "eval" => scripts.push(super::join_loose(rest)),
+            "trap" => scripts.extend(rest.first().map(|word| word.text.clone())),
             "find" => {
                 let runs = ["-exec", "-execdir", "-ok", "-okdir"];
                 let mut left = rest;

@@ -5,6 +5,7 @@ mod determinism;
 mod explain;
 mod fuzz;
 mod fuzz_rules;
+mod fuzz_shell;
 mod generated;
 mod hooks;
 mod laws;

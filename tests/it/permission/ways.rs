@@ -180,7 +180,7 @@ fn commands() {
         .decide();
     assert_eq!(
         why.decision.layers[0].why,
-        "it holds several commands, so no allow rule about a command covers all of it"
+        "it holds several commands, and allow rules do not cover every part of it"
     );
     let accept = |line: &str| shell(line).mode(Mode::AcceptEdits).line();
     assert_eq!(accept("mkdir -p src/new"), "allow mode accept_edits");
