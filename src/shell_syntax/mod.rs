@@ -22,6 +22,9 @@ mod wrapper;
 pub use read_only::{is_read_only, part_is_read_only};
 pub use wrapper::{Stage, stages};
 
+use std::cell::RefCell;
+use std::collections::VecDeque;
+
 /// A command line taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandLine {
@@ -81,7 +84,26 @@ pub struct Redirection {
 pub const INNER_SPACE: char = '\u{1f}';
 
 /// Takes a command line apart.
+///
+/// A call's command is looked at several times on its way, so the last few are kept.
 pub fn analyze(line: &str) -> CommandLine {
+    const KEPT: usize = 4;
+    thread_local! {
+        static LAST: RefCell<VecDeque<CommandLine>> = const { RefCell::new(VecDeque::new()) };
+    }
+    let known = LAST.with_borrow(|last| last.iter().find(|known| known.text == line).cloned());
+    if let Some(known) = known {
+        return known;
+    }
+    let read = taken_apart(line);
+    LAST.with_borrow_mut(|last| {
+        last.truncate(KEPT - 1);
+        last.push_front(read.clone());
+    });
+    read
+}
+
+fn taken_apart(line: &str) -> CommandLine {
     walk::run(line)
 }
 

@@ -22,9 +22,6 @@ const READERS: &[&str] = &[
     "cd",
     "true",
     "false",
-    "test",
-    "[",
-    "printf",
     "cut",
     "tr",
     "nl",
@@ -94,8 +91,34 @@ fn reads(part: &Part) -> bool {
     if first.dynamic {
         return false;
     }
+    let runs = |(_, words): &(Stage, &[Word]), name: &str| {
+        words.first().is_some_and(|word| word.text == name)
+    };
+    // As a program and not as a reserved word, `time` writes to a file that it is told.
+    let times = |words: &[Word]| {
+        words
+            .get(1)
+            .is_some_and(|word| word.text.starts_with('-') && word.text != "-p")
+    };
+    if stages
+        .iter()
+        .any(|stage| runs(stage, "time") && times(stage.1))
+    {
+        return false;
+    }
+    if READERS.contains(&first.text.as_str()) {
+        return true;
+    }
+    // What `xargs` adds to the words may be an option that writes.
+    if stages.iter().any(|stage| runs(stage, "xargs")) {
+        return false;
+    }
     match first.text.as_str() {
-        name if READERS.contains(&name) => true,
+        // Both run what stands in a subscript after `-v`; `printf` also assigns.
+        "test" | "[" => !rest.iter().any(|word| word.text == "-v"),
+        "printf" => !rest
+            .first()
+            .is_some_and(|word| word.text.starts_with("-v") || word.dynamic && !word.quoted),
         "find" => plain(rest) && !rest.iter().any(|w| FIND_ACTIONS.contains(&w.text.as_str())),
         "sort" => {
             plain(rest)
@@ -108,7 +131,11 @@ fn reads(part: &Part) -> bool {
                             && w.text.contains('o')
                 })
         }
-        "rg" => plain(rest) && !rest.iter().any(|w| w.text.starts_with("--pre")),
+        "rg" => {
+            let runs =
+                |w: &Word| w.text.starts_with("--pre") || w.text.starts_with("--hostname-bin");
+            plain(rest) && !rest.iter().any(runs)
+        }
         "date" => rest
             .iter()
             .all(|w| w.text.starts_with('+') || w.text == "-u"),
@@ -168,6 +195,10 @@ mod tests {
             "cat < notes.txt",
             "date +%s",
             "wc -l a; pwd",
+            "ls | xargs cat",
+            "test -f x",
+            "printf '%s' \"$x\"",
+            "time -p ls",
         ];
         for line in yes {
             assert!(is_read_only(&analyze(line)), "{line}");
@@ -199,6 +230,17 @@ mod tests {
             "find *",
             "bash -c 'rm x'",
             "command -v ls",
+            "echo -delete | xargs find .",
+            "echo -oX | xargs sort",
+            "echo --output=x | xargs git log",
+            "printf -v PATH /x; ls",
+            "printf -v 'a[$(rm x)]' y",
+            "printf $x y",
+            "test -v 'a[$(rm x)]'",
+            "[ -v 'a[$(rm x)]' ]",
+            "rg --hostname-bin=./x y",
+            "\\time -o out ls",
+            "command time -o out ls",
         ];
         for line in no {
             assert!(!is_read_only(&analyze(line)), "{line}");

@@ -62,12 +62,16 @@ impl Found {
         }
     }
 
-    fn finish(&mut self, mut part: Part, depth: u32) {
+    fn finish(&mut self, mut part: Part, stdin: &[String], depth: u32) {
         if part.is_empty() {
             return;
         }
         part.handed = self.handed;
-        for script in wrapper::scripts(&part.words) {
+        let mut scripts = wrapper::scripts(&part.words);
+        if wrapper::is_shell(&part.words) {
+            scripts.extend_from_slice(stdin);
+        }
+        for script in scripts {
             // It runs, whatever it is called by; the line around it stays what it is.
             let before = (self.shape, self.nested, self.handed);
             self.handed = true;
@@ -118,6 +122,8 @@ struct Words<'t> {
     redirections: Vec<Redirection>,
     /// What stands on the line behind the start of a here-document and runs after.
     after: Vec<Node<'t>>,
+    /// Texts that the command finds on its standard input.
+    stdin: Vec<String>,
 }
 
 struct Span {
@@ -143,10 +149,14 @@ impl Walker<'_, '_> {
             | "unset_command"
             | "test_command"
             | "variable_assignment"
-            | "variable_assignments" => self.command(node, &[]),
+            | "variable_assignments" => self.command(node, None, &[]),
             "redirected_statement" => self.redirected(node),
             "list" => self.list(node),
             kind => {
+                if kind == "for_statement" && self.sets_environment(node) {
+                    self.found
+                        .unsplittable("a loop sets a variable that programs may look at");
+                }
                 match kind {
                     "program" | "do_group" | "case_item" | "ERROR" => {}
                     "pipeline" => self.found.compound("a pipe"),
@@ -160,6 +170,15 @@ impl Walker<'_, '_> {
             }
         }
         self.levels -= 1;
+    }
+
+    /// Whether the variable of a loop is spelled as those are that programs inherit.
+    fn sets_environment(&self, node: Node<'_>) -> bool {
+        let variable = node.child_by_field_name("variable");
+        variable.is_some_and(|name| {
+            let name = self.text(name);
+            name.len() > 1 && !name.contains(|c: char| c.is_ascii_lowercase())
+        })
     }
 
     /// Statements, and words between them.
@@ -209,12 +228,21 @@ impl Walker<'_, '_> {
 
     fn redirected(&mut self, node: Node<'_>) {
         let children = children(node);
-        self.gaps(&children, false);
+        let dash = match children.as_slice() {
+            [body, redirect, ..] if is_simple(body.kind()) => self.lost_dash(*body, *redirect),
+            _ => None,
+        };
+        self.gaps(
+            children
+                .get(usize::from(dash.is_some())..)
+                .unwrap_or_default(),
+            false,
+        );
         let (redirects, body): (Vec<_>, Vec<_>) = children
             .into_iter()
             .partition(|child| child.kind().ends_with("_redirect"));
         match body.as_slice() {
-            [body] if is_simple(body.kind()) => return self.command(*body, &redirects),
+            [body] if is_simple(body.kind()) => return self.command(*body, dash, &redirects),
             body => body.iter().for_each(|body| self.statement(*body)),
         }
         let mut words = Words::default();
@@ -224,8 +252,17 @@ impl Walker<'_, '_> {
         self.finish(words);
     }
 
-    /// A simple command with the redirections that stand around it.
-    fn command(&mut self, node: Node<'_>, redirects: &[Node<'_>]) {
+    /// The place of a `-` that the grammar leaves out before a here-document.
+    fn lost_dash(&self, body: Node<'_>, redirect: Node<'_>) -> Option<usize> {
+        let gap = self.source.get(body.end_byte()..redirect.start_byte())?;
+        let alone = gap.trim_matches([' ', '\t']) == "-" && gap.starts_with([' ', '\t']);
+        let at = body.end_byte() + gap.find('-')?;
+        (alone && gap.ends_with([' ', '\t'])).then_some(at)
+    }
+
+    /// A simple command with the redirections that stand around it; `dash` is where a
+    /// last word `-` stands that the tree does not have.
+    fn command(&mut self, node: Node<'_>, dash: Option<usize>, redirects: &[Node<'_>]) {
         let mut words = Words::default();
         match node.kind() {
             // A word of its own.
@@ -252,6 +289,11 @@ impl Walker<'_, '_> {
                 }
             }
         }
+        words.spans.extend(dash.map(|at| Span {
+            start: at,
+            end: at + 1,
+            assigns: false,
+        }));
         for redirect in redirects {
             self.redirect(*redirect, &mut words);
         }
@@ -302,6 +344,12 @@ impl Walker<'_, '_> {
                 self.found.compound("a here-document");
                 let mut found = Vec::new();
                 insets(node, &mut found);
+                let text = self.text(node);
+                let at = node.start_byte() + text.len()
+                    - text.trim_start_matches('<').trim_start().len();
+                words
+                    .stdin
+                    .push(decode(self.source, at, node.end_byte(), &found).text);
                 self.inner(&found);
             }
         }
@@ -323,6 +371,7 @@ impl Walker<'_, '_> {
                     }
                     let mut found = Vec::new();
                     insets(child, &mut found);
+                    words.stdin.push(self.text(child).to_owned());
                     self.inner(&found);
                 }
                 "|" | "|&" => self.found.compound("a pipe"),
@@ -380,7 +429,7 @@ impl Walker<'_, '_> {
                 false => part.words.push(word),
             }
         }
-        self.found.finish(part, self.depth);
+        self.found.finish(part, &words.stdin, self.depth);
         for statement in words.after {
             self.statement(statement);
         }
@@ -412,9 +461,29 @@ impl Walker<'_, '_> {
                     for child in children(inset.node) {
                         super::word::insets(child, &mut found);
                     }
+                    self.hidden(inset.node, &found);
                     self.deeper(|walker| walker.inner(&found));
                 }
             }
+        }
+    }
+
+    /// Substitutions that the tree keeps as text, within the word of an expansion.
+    fn hidden(&mut self, node: Node<'_>, found: &[Inset<'_>]) {
+        let mut text = self.text(node).get(2..).unwrap_or_default().to_owned();
+        for inset in found {
+            text = text.replacen(self.text(inset.node), "", 1);
+        }
+        if !text.contains('`') && !text.contains("$(") {
+            return;
+        }
+        self.found
+            .unsplittable("an expansion holds what may run commands");
+        for script in text.split('`').skip(1).step_by(2) {
+            scan(script, self.depth + 1, self.found);
+        }
+        if let Some((_, script)) = text.split_once("$(") {
+            self.found.parts.extend(naive(script));
         }
     }
 

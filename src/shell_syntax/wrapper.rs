@@ -92,6 +92,8 @@ const WRAPPERS: &[Wrapper] = &[
     ),
     wrapper("setsid", &[], 0, Transparent::No),
     wrapper("flock", &["-w", "-E"], 1, Transparent::No),
+    wrapper("parallel", &["-j", "--jobs"], 0, Transparent::No),
+    wrapper("busybox", &[], 0, Transparent::No),
 ];
 
 /// Variables whose assignment changes how output looks, not what is done.
@@ -187,7 +189,20 @@ pub(super) fn scripts(words: &[Word]) -> Vec<String> {
             continue;
         };
         match base_name(&first.text) {
-            "bash" | "sh" | "dash" | "zsh" | "ksh" => {
+            "env" => {
+                let (flags, values) = (rest.iter(), rest.iter().skip(1));
+                let told = flags
+                    .zip(values)
+                    .filter(|(flag, _)| matches!(flag.text.as_str(), "-S" | "--split-string"));
+                scripts.extend(told.map(|(_, value)| value.text.clone()));
+                let attached = |word: &Word| {
+                    let text = word.text.strip_prefix("-S");
+                    let text = text.or_else(|| word.text.strip_prefix("--split-string="));
+                    text.filter(|text| !text.is_empty()).map(str::to_owned)
+                };
+                scripts.extend(rest.iter().find_map(attached));
+            }
+            name if SHELLS.contains(&name) => {
                 let flag = rest.iter().position(|w| {
                     w.text.starts_with('-') && !w.text.starts_with("--") && w.text.ends_with('c')
                 });
@@ -213,6 +228,16 @@ pub(super) fn scripts(words: &[Word]) -> Vec<String> {
         }
     }
     scripts
+}
+
+const SHELLS: &[&str] = &["bash", "sh", "dash", "zsh", "ksh"];
+
+/// Whether a command is a shell, which runs what it finds on its standard input.
+pub(super) fn is_shell(words: &[Word]) -> bool {
+    stages(&[], words).iter().any(|(_, inner)| {
+        let first = inner.first();
+        first.is_some_and(|first| SHELLS.contains(&base_name(&first.text)))
+    })
 }
 
 /// A text as one word of a shell.

@@ -28,6 +28,7 @@ fn decided(rules: &RuleSet, line: &str) -> (bool, bool) {
             line: &line,
             reads: &[],
             writes: &[],
+            input: None,
         },
     });
     let denied = matches.deny.is_some();
