@@ -33,6 +33,9 @@ pub(super) enum Place {
     ReadsInside,
     /// It reads elsewhere.
     ReadsOutside,
+    /// It reads files of which only the shell knows the names, where rules keep some from
+    /// being read.
+    ReadsUnsure,
     /// It changes files below the working folders and nothing else.
     EditsInside,
     /// It changes files of which one is protected.
@@ -92,7 +95,7 @@ pub(super) fn verdict(facts: &Facts<'_>) -> Verdict {
         let why = "the mode lets files in the working folders be edited";
         return Verdict::new(Behavior::Allow, "auto_edit", why);
     }
-    if facts.read_only && place != Place::ReadsOutside {
+    if facts.read_only && !matches!(place, Place::ReadsOutside | Place::ReadsUnsure) {
         if facts.touched {
             return Verdict::none("it changes nothing, but a rule or a hook speaks of it");
         }
@@ -100,6 +103,7 @@ pub(super) fn verdict(facts: &Facts<'_>) -> Verdict {
     }
     Verdict::none(match (mode, place) {
         (_, Place::ReadsOutside) => "it reads outside the working folders",
+        (_, Place::ReadsUnsure) => "only the shell knows which files it reads, and rules keep some",
         (Mode::AcceptEdits, Place::EditsOutside) => "it changes files outside the working folders",
         (Mode::AcceptEdits, Place::EditsProtected) => PROTECTED,
         _ => "",

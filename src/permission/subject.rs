@@ -22,6 +22,9 @@ pub(super) enum About {
         only_files: bool,
         /// What it would remove and nothing but the user allows, in words.
         critical: Option<String>,
+        /// Whether it shows files of which only the shell knows the names, where rules
+        /// keep some from being read.
+        unsure: bool,
     },
     Url(String),
     Agent(String),
@@ -79,11 +82,18 @@ impl About {
             RuleSubject::Command(line) => {
                 let line = shell_syntax::analyze(&line);
                 let removes = is_removal(&line);
-                let operands = match edits_matter || removes || rules.restrict_paths() {
+                let mut operands = match edits_matter || removes || rules.restrict_paths() {
                     true => Operands::of(&line, cx, shell_folder(cx).await),
                     false => Operands::default(),
                 };
+                for word in std::mem::take(&mut operands.shown) {
+                    match expanded(cx, &word).await {
+                        Some(paths) => operands.reads.extend(paths),
+                        None => operands.unsure = true,
+                    }
+                }
                 About::Command {
+                    unsure: operands.unsure,
                     critical: match removes {
                         true => critical(&line, &operands.folders, cx),
                         false => None,
@@ -146,6 +156,11 @@ impl About {
         match self {
             About::Read(paths) if working.shows(paths) => Place::ReadsInside,
             About::Read(_) => Place::ReadsOutside,
+            About::Command {
+                unsure: true,
+                writes,
+                ..
+            } if writes.is_empty() => Place::ReadsUnsure,
             About::Edit(paths) if protected(paths) => Place::EditsProtected,
             About::Edit(paths) if working.holds(paths) => Place::EditsInside,
             About::Edit(_) => Place::EditsOutside,
@@ -193,6 +208,10 @@ struct Operands {
     reads: Vec<String>,
     writes: Vec<String>,
     only_files: bool,
+    /// Paths that the shell puts others in the place of, of commands that show files.
+    shown: Vec<String>,
+    /// Whether there are such paths that nobody here can follow.
+    unsure: bool,
     /// Where the line may be when a command of it runs: where it starts, and wherever it
     /// is certain to change to.
     folders: Vec<String>,
@@ -231,9 +250,13 @@ impl Operands {
             let name = first.text.rsplit('/').next().unwrap_or_default();
             let option = |w: &Word| w.text.starts_with("-i") || w.text.starts_with("--in-place");
             let in_place = rest.iter().any(option);
-            for operand in operands(rest) {
+            for (operand, dynamic) in certain_or_not(rest) {
                 if SHOWING.contains(&name) {
-                    self.reads.extend(self.absolute(cx, operand));
+                    let paths = self.absolute(cx, operand);
+                    match dynamic {
+                        true => self.shown.extend(paths),
+                        false => self.reads.extend(paths),
+                    }
                 }
                 if CHANGING.contains(&name) && (name != "sed" || in_place) {
                     self.writes.extend(self.absolute(cx, operand));
@@ -267,13 +290,47 @@ impl Operands {
 
 /// The words that may be paths: all but options, and the values of `--option=value`.
 pub(super) fn operands(words: &[Word]) -> impl Iterator<Item = &str> {
+    certain_or_not(words).map(|(text, _)| text)
+}
+
+/// The same, each with whether the shell puts something else in its place.
+fn certain_or_not(words: &[Word]) -> impl Iterator<Item = (&str, bool)> {
     words.iter().filter_map(|word| {
         let text = word.text.strip_prefix("of=").unwrap_or(&word.text);
         let text = match text.strip_prefix("--") {
             Some(option) => option.split_once('=')?.1,
             None => text,
         };
-        (!text.starts_with('-')).then_some(text)
+        (!text.starts_with('-')).then_some((text, word.dynamic))
+    })
+}
+
+/// The files that a path with a glob in its last name stands for; `None` if only the shell
+/// knows. Without a match the shell leaves it as it is.
+async fn expanded(cx: &ToolCx, path: &str) -> Option<Vec<String>> {
+    let (folder, pattern) = split(path)?;
+    let only_the_shell = |text: &str| text.contains(['$', '`', '{', '\\', '(', '!', '^']);
+    if only_the_shell(path) || folder.contains(['*', '?', '[']) || folder.contains('~') {
+        return None;
+    }
+    let glob = globset::GlobBuilder::new(pattern)
+        .literal_separator(true)
+        .case_insensitive(!cx.world.world().fs().case_sensitive())
+        .build()
+        .ok()?
+        .compile_matcher();
+    let entries = cx.world.list(folder).await.unwrap_or_default();
+    // A dot at the beginning is matched by a dot alone.
+    let shows =
+        |name: &str| glob.is_match(name) && (pattern.starts_with('.') || !name.starts_with('.'));
+    let names = entries.iter().map(|entry| &*entry.name);
+    let found: Vec<String> = names
+        .filter(|name| shows(name))
+        .map(|name| normalize(folder, name))
+        .collect();
+    Some(match found.is_empty() {
+        true => vec![path.to_owned()],
+        false => found,
     })
 }
 

@@ -28,8 +28,8 @@ fn decided(rules: &RuleSet, line: &str) -> (bool, bool) {
             line: &line,
             reads: &[],
             writes: &[],
-            input: None,
         },
+        input: None,
     });
     let denied = matches.deny.is_some();
     let allowed = matches.allow.is_some() && matches.unsure.is_none();
