@@ -31,7 +31,13 @@ pub(super) fn parse(text: &str) -> Option<Tree> {
             steps > MAX_STEPS
         };
         let options = ParseOptions::new().progress_callback(&mut progress);
-        let bytes = text.as_bytes();
+        // The grammar's scanner looks characters up in tables of bytes, which ends the
+        // program for one outside of ASCII, and takes some of them for spaces, which bash
+        // does not. For bash each is a letter like any other; places stay what they are.
+        let bytes: Vec<u8> = text
+            .bytes()
+            .map(|byte| if byte.is_ascii() { byte } else { b'x' })
+            .collect();
         let mut read = |at: usize, _| bytes.get(at..).unwrap_or_default();
         let tree = parser.parse_with_options(&mut read, None, Some(options));
         // What a parse that was given up has left must not go into the next.

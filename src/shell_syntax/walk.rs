@@ -39,6 +39,12 @@ pub(super) fn run(line: &str) -> CommandLine {
     }
 }
 
+/// Words that bash takes for no command where one may stand.
+pub(super) const RESERVED: &[&str] = &[
+    "!", "{", "}", "if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done",
+    "case", "esac", "select", "function", "in",
+];
+
 /// What was found so far, over all nesting.
 #[derive(Default)]
 struct Found {
@@ -67,6 +73,10 @@ impl Found {
             return;
         }
         part.handed = self.handed;
+        let first = part.words.first().filter(|word| !word.quoted);
+        if first.is_some_and(|word| RESERVED.contains(&word.text.as_str())) {
+            self.unsplittable("a reserved word in it was read as a command");
+        }
         let mut scripts = wrapper::scripts(&part.words);
         if wrapper::is_shell(&part.words) {
             scripts.extend_from_slice(stdin);
@@ -446,6 +456,16 @@ impl Walker<'_, '_> {
                     if !inner.contains(['$', '`', '<', '>', '@']) {
                         continue;
                     }
+                }
+                InsetKind::Arithmetic if self.text(inset.node).contains([';', '\n']) => {
+                    // No arithmetic: two parentheses that stand together by chance.
+                    self.found
+                        .unsplittable("it holds an arithmetic expansion that is none");
+                    let inner = self
+                        .text(inset.node)
+                        .trim_matches(['$', '(', ')'])
+                        .to_owned();
+                    scan(&inner, self.depth + 1, self.found);
                 }
                 InsetKind::Commands | InsetKind::Arithmetic => {}
             }
