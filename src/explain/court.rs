@@ -212,6 +212,7 @@ impl Court {
                 shell: self.shell.clone(),
                 latency_ms: BTreeMap::new(),
                 pool: OnceLock::new(),
+                rules: Arc::default(),
             }),
         }
     }

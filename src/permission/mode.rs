@@ -103,7 +103,7 @@ pub(super) fn verdict(facts: &Facts<'_>) -> Verdict {
     }
     Verdict::none(match (mode, place) {
         (_, Place::ReadsOutside) => "it reads outside the working folders",
-        (_, Place::ReadsUnsure) => "only the shell knows which files it reads, and rules keep some",
+        (_, Place::ReadsUnsure) => "it may read files that rules keep from being read",
         (Mode::AcceptEdits, Place::EditsOutside) => "it changes files outside the working folders",
         (Mode::AcceptEdits, Place::EditsProtected) => PROTECTED,
         _ => "",

@@ -86,6 +86,7 @@ impl About {
                     true => Operands::of(&line, cx, shell_folder(cx).await),
                     false => Operands::default(),
                 };
+                operands.unsure |= operands.searches && rules.hides_any();
                 for word in std::mem::take(&mut operands.shown) {
                     match expanded(cx, &word).await {
                         Some(paths) => operands.reads.extend(paths),
@@ -212,6 +213,8 @@ struct Operands {
     shown: Vec<String>,
     /// Whether there are such paths that nobody here can follow.
     unsure: bool,
+    /// Whether a command looks through whole folders.
+    searches: bool,
     /// Where the line may be when a command of it runs: where it starts, and wherever it
     /// is certain to change to.
     folders: Vec<String>,
@@ -250,6 +253,7 @@ impl Operands {
             let name = first.text.rsplit('/').next().unwrap_or_default();
             let option = |w: &Word| w.text.starts_with("-i") || w.text.starts_with("--in-place");
             let in_place = rest.iter().any(option);
+            self.searches |= searches(name, rest);
             for (operand, dynamic) in certain_or_not(rest) {
                 if SHOWING.contains(&name) {
                     let paths = self.absolute(cx, operand);
@@ -285,6 +289,20 @@ impl Operands {
         }
         let folders = self.folders.iter();
         folders.map(|folder| normalize(folder, path)).collect()
+    }
+}
+
+/// Whether a command shows files of all folders below one.
+fn searches(name: &str, words: &[Word]) -> bool {
+    let recursive = |word: &Word| {
+        let text = word.text.as_str();
+        let short = text.starts_with('-') && !text.starts_with("--") && text.contains(['r', 'R']);
+        short || matches!(text, "--recursive" | "--dereference-recursive")
+    };
+    match name {
+        "rg" => true,
+        "grep" | "egrep" | "fgrep" | "diff" => words.iter().any(recursive),
+        _ => false,
     }
 }
 

@@ -305,6 +305,7 @@ impl Stage {
             shell: self.shell.clone(),
             latency_ms: BTreeMap::new(),
             pool: OnceLock::from(pool.clone()),
+            rules: self.rules.clone(),
         });
         let reply = match says.allow {
             true => UserReply::Allow {

@@ -175,6 +175,7 @@ fn desk(
 ) -> Result<(Desk, Arc<Answers<ToolAnswer>>), RunError> {
     let profile = Arc::new(setup.profile.clone());
     let shell = setup.shell();
+    let permissions = setup.permissions(&profile)?;
     let env = Arc::new(ToolEnv {
         profile: profile.clone(),
         cwd: setup.cwd.clone(),
@@ -187,8 +188,8 @@ fn desk(
         shell: shell.clone(),
         latency_ms: setup.latency_ms.clone(),
         pool: std::sync::OnceLock::new(),
+        rules: permissions.rules(),
     });
-    let permissions = setup.permissions(&profile)?;
     let (pool, stages, answers) = setup.pool(&permissions);
     for stage in stages {
         builder.push(0, Event::Pool(stage));

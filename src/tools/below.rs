@@ -2,6 +2,7 @@
 
 use super::target::{Foreseen, Target, missing, refused, resolve};
 use super::{Footprint, Refusal, ToolCx};
+use crate::rule::Paths;
 use crate::sim::Resource;
 use crate::words::Class;
 use crate::world::{FileKind, Found, FsErrorKind, Meta};
@@ -33,7 +34,8 @@ pub(super) enum Base {
 /// The files at or below `raw`, sorted by path.
 ///
 /// A symlink to a file counts as a file under its own name; one to a folder is not
-/// entered, and one that leads nowhere is left out. Saved results are never among them.
+/// entered, and one that leads nowhere is left out. Saved results are never among them, and
+/// what a rule denies to be read is not either (`semantics.md §1.1`).
 pub(super) async fn find(cx: &ToolCx, raw: &str) -> Result<Base, Refusal> {
     let target = resolve(cx, raw).await?;
     let meta = match cx.world.stat(&target.canonical).await {
@@ -49,6 +51,7 @@ pub(super) async fn find(cx: &ToolCx, raw: &str) -> Result<Base, Refusal> {
         Err(e) => return Err(refused(&target.path, &e)),
     };
     let results = format!("{}/", cx.env.results_dir);
+    let hides = cx.env.rules.hides_any();
     let mut files = Vec::with_capacity(found.len());
     for Found { path, meta } in found {
         let relative = relative(&target.canonical, &path);
@@ -62,14 +65,32 @@ pub(super) async fn find(cx: &ToolCx, raw: &str) -> Result<Base, Refusal> {
             },
             FileKind::File | FileKind::Dir => meta,
         };
+        let shown = join(&target.path, relative);
+        if hides
+            && cx
+                .env
+                .rules
+                .hides(&paths(cx, &shown, &path).await)
+                .is_some()
+        {
+            continue;
+        }
         files.push(Below {
             relative: relative.to_owned(),
-            path: join(&target.path, relative),
+            path: shown,
             canonical: path,
             meta,
         });
     }
     Ok(Base::Folder { target, files })
+}
+
+/// A file as rules know it: by the name that it is shown under, and where that leads.
+async fn paths(cx: &ToolCx, shown: &str, path: &str) -> Paths {
+    Paths {
+        spelled: shown.to_owned(),
+        resolved: cx.world.canonical(path).await.ok(),
+    }
 }
 
 /// What a search at `raw` reads.

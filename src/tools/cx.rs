@@ -2,6 +2,7 @@
 
 use super::{FileStates, Pool, Session};
 use crate::profile::Profile;
+use crate::rule::RuleSet;
 use crate::shell::Shell;
 use crate::words::CallId;
 use crate::world::Actor;
@@ -37,6 +38,8 @@ pub struct ToolEnv {
     /// Latency in virtual ms by tool name; 0 for those not named.
     pub latency_ms: std::collections::BTreeMap<String, u64>,
     pub pool: std::sync::OnceLock<Arc<Pool>>,
+    /// The rules of the settings: what one of them denies to be read, no search shows.
+    pub rules: Arc<RuleSet>,
 }
 
 impl ToolCx {

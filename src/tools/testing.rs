@@ -96,6 +96,7 @@ impl Bench {
             }),
             latency_ms: Default::default(),
             pool: Default::default(),
+            rules: Default::default(),
         };
         Bench {
             world: World::new(sim(), fs, START_MS, 0, Vec::new()),

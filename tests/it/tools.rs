@@ -73,6 +73,7 @@ impl Bench {
             shell: Arc::new(Nobody),
             latency_ms: Default::default(),
             pool: Default::default(),
+            rules: Default::default(),
         };
         Bench {
             fs,

@@ -251,6 +251,7 @@ fn env(profile: &str) -> ToolEnv {
         shell: Arc::new(NoShell),
         latency_ms: Default::default(),
         pool: Default::default(),
+        rules: Default::default(),
     }
 }
 
