@@ -53,6 +53,25 @@ pub(super) fn is_statement(kind: &str) -> bool {
         )
 }
 
+/// What lies between the backticks of a text that no backslash stands before.
+pub(super) fn between_backticks(text: &str) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let mut from = 0;
+    let mut escaped = false;
+    for (at, c) in text.char_indices() {
+        match c {
+            '\\' => escaped = !escaped,
+            '`' if !escaped => {
+                pieces.extend(text.get(from..at));
+                from = at + 1;
+            }
+            _ => escaped = false,
+        }
+    }
+    pieces.extend(text.get(from..));
+    pieces
+}
+
 /// The script between backticks, where a backslash before some signs stands for nothing.
 pub(super) fn unescaped(text: &str, in_string: bool) -> String {
     let inner = text.strip_prefix('`').unwrap_or(text);

@@ -1,6 +1,6 @@
 //! From a syntax tree to the commands that it holds.
 
-use super::nodes::{children, is_simple, is_statement, touches, unescaped};
+use super::nodes::{between_backticks, children, is_simple, is_statement, touches, unescaped};
 use super::pieces::naive;
 use super::word::{Inset, InsetKind, decode, insets};
 use super::{CommandLine, Part, Redirection, Shape, Word, heredoc, parse, wrapper};
@@ -522,8 +522,23 @@ impl Walker<'_, '_> {
 
     fn backticks(&mut self, node: Node<'_>) {
         let in_string = node.parent().is_some_and(|above| above.kind() == "string");
-        let script = unescaped(self.text(node), in_string);
-        scan(&script, self.depth + 1, self.found);
+        let source = self.source;
+        let text = source.get(node.byte_range()).unwrap_or_default();
+        let inner = text.strip_prefix('`').unwrap_or(text);
+        let inner = inner.strip_suffix('`').unwrap_or(inner);
+        let pieces = between_backticks(inner);
+        if pieces.len() > 1 {
+            // The grammar takes the first and the last of several for a pair.
+            self.found
+                .unsplittable("its backticks may pair up in more than one way");
+        }
+        let scripts: Vec<String> = pieces
+            .into_iter()
+            .map(|piece| unescaped(piece, in_string))
+            .collect();
+        for script in scripts {
+            scan(&script, self.depth + 1, self.found);
+        }
     }
 
     /// Whatever lies between the pieces of a command must be what separates words for

@@ -147,6 +147,7 @@ fn line() -> impl Strategy<Value = (String, BTreeSet<&'static str>)> {
             "case x in a) A;; *) B;; esac",
             "! A; B",
             "echo $(A) \"$(B)\"",
+            "echo $(A) $(B)",
             "echo \"${x:-$(A)}\"; B",
             "diff <(A) <(B)",
             "A; f() { B; }",
@@ -294,6 +295,21 @@ fn characters_outside_of_ascii_are_letters() {
         let line = analyze(text);
         let mut words = line.parts.iter().flat_map(|part| &part.words);
         assert!(words.all(|word| word.text != "rm"), "{text:?}: {line:?}");
+    }
+}
+
+/// The grammar once took these for one substitution.
+#[test]
+fn several_backticks_on_a_line_are_several_substitutions() {
+    for text in [
+        "ls `ls` `zap x y`",
+        "ls\t`ls`\nls ` zap x ''`",
+        "echo \"`ls` `zap x`\" `ls`",
+    ] {
+        assert!(
+            decided(&rules("deny", &["Bash(zap *)".into()]), text).0,
+            "{text:?}"
+        );
     }
 }
 

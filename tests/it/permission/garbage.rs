@@ -4,7 +4,7 @@ use super::stage::{About, Case};
 use proptest::prelude::*;
 use rehearsal::rule::{Anchors, compile, host_of, parse};
 use rehearsal::settings::{Layer, Source, merge};
-use rehearsal::shell_syntax::{Shape, analyze, is_read_only};
+use rehearsal::shell_syntax::{Shape, analyze, is_read_only, part_is_read_only, stages};
 use rehearsal::words::Behavior;
 use rehearsal::world::{MemoryFs, MemoryOptions};
 use serde_json::json;
@@ -44,11 +44,21 @@ proptest! {
     }
 
     #[test]
-    fn what_is_not_simple_is_covered_by_no_wildcard(text in shellish()) {
+    fn what_is_not_simple_is_covered_only_command_by_command(text in shellish()) {
         let line = analyze(&text);
         if matches!(line.shape, Shape::Compound(_)) && !is_read_only(&line) {
-            let case = Case::of(About::Shell(text)).rule(Behavior::Allow, "Bash(l* *)");
-            prop_assert_eq!(case.line(), "deny user nobody_to_ask");
+            let case = Case::of(About::Shell(text)).rule(Behavior::Allow, "Bash(l* *)").line();
+            if case != "allow rule allow_rule" {
+                prop_assert_eq!(case, "deny user nobody_to_ask");
+                return Ok(());
+            }
+            for part in line.parts.iter().filter(|part| !part.words.is_empty() && !part.handed) {
+                let stages = stages(&part.assignments, &part.words);
+                let mut first = stages.iter().filter_map(|(_, words)| words.first());
+                let covered = first.any(|word| word.text.starts_with('l'));
+                prop_assert!(covered || part_is_read_only(&line, part), "{part:?} of {line:?}");
+                prop_assert!(part.redirections.iter().all(|to| !to.writes), "{line:?}");
+            }
         }
     }
 
