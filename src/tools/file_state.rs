@@ -190,11 +190,6 @@ impl FileStates {
             .collect()
     }
 
-    /// Puts saved states back: nobody's operation.
-    pub fn restore(&self, entries: impl IntoIterator<Item = (Arc<str>, Arc<FileState>)>) {
-        self.lock().extend(entries);
-    }
-
     /// Puts these states in place of all: nobody's operation.
     pub fn set(&self, entries: impl IntoIterator<Item = (Arc<str>, Arc<FileState>)>) {
         let mut states = self.lock();
