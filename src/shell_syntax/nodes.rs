@@ -74,8 +74,7 @@ pub(super) fn between_backticks(text: &str) -> Vec<&str> {
 
 /// The script between backticks, where a backslash before some signs stands for nothing.
 pub(super) fn unescaped(text: &str, in_string: bool) -> String {
-    let inner = text.strip_prefix('`').unwrap_or(text);
-    let mut chars = inner.strip_suffix('`').unwrap_or(inner).chars();
+    let mut chars = text.chars();
     let mut script = String::new();
     while let Some(c) = chars.next() {
         match c {
