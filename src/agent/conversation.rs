@@ -14,6 +14,8 @@ pub struct Conversation {
     tokens: u64,
     /// How many messages a request has carried.
     sent: usize,
+    /// After each message, what tells all messages so far from others.
+    digests: Vec<blake3::Hash>,
 }
 
 impl Conversation {
@@ -32,8 +34,30 @@ impl Conversation {
     pub fn push(&mut self, message: Arc<Message>) -> Vec<rules::Violation> {
         let violations = self.checker.push(&message);
         self.tokens += estimate_message_tokens(&message);
+        self.digests.push(digest(self.digests.last(), &message));
         self.messages.push(message);
         violations
+    }
+
+    /// What tells the first `count` messages from others; `None` if there are fewer.
+    pub fn digest_at(&self, count: usize) -> Option<blake3::Hash> {
+        match count.checked_sub(1) {
+            None => Some(blake3::hash(&[])),
+            Some(at) => self.digests.get(at).copied(),
+        }
+    }
+
+    /// Whether every message still is what it was when it was added. Goes over them all.
+    pub fn is_as_it_was(&self) -> bool {
+        let mut last = None;
+        self.messages
+            .iter()
+            .zip(&self.digests)
+            .all(|(message, was)| {
+                let now = digest(last, message);
+                last = Some(was);
+                now == *was
+            })
     }
 
     pub fn messages(&self) -> &[Arc<Message>] {
@@ -54,4 +78,15 @@ impl Conversation {
     pub fn mark_sent(&mut self) {
         self.sent = self.messages.len();
     }
+}
+
+/// Of a message's bytes and of everything before it.
+fn digest(before: Option<&blake3::Hash>, message: &Message) -> blake3::Hash {
+    let mut hasher = blake3::Hasher::new();
+    if let Some(before) = before {
+        hasher.update(before.as_bytes());
+    }
+    // What cannot be written cannot be sent either; a message always can.
+    let _ = serde_json::to_writer(&mut hasher, message);
+    hasher.finalize()
 }

@@ -1,14 +1,15 @@
 //! One agent, turn by turn.
 
+use super::prefix::Prefix;
 use super::{Conversation, retry, session};
 use crate::hooks::HookEvent;
 use crate::model::{Model, ModelError, Request};
 use crate::pipeline::{Finished, batch_fact, outside_event};
-use crate::profile::{CutCall, PauseTurn, ResultOrder};
+use crate::profile::{CutCall, LoadedSchema, LoadedToolsLast, PauseTurn, ResultOrder};
 use crate::schedule::{Asked, Batch, Done, DoneCall, Paid, result_event};
 use crate::sim::ActorId;
 use crate::trace::{self, Event, TraceBuilder};
-use crate::wire::{self, Block, Message, Response, StopReason, ToolDef, estimate_tools_tokens};
+use crate::wire::{self, Block, Message, Response, StopReason, ToolDef};
 use crate::words::CallId;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -46,11 +47,10 @@ pub struct Agent<'a> {
     options: AgentOptions,
     model: &'a mut dyn Model,
     pub(super) batch: Batch,
-    tools: Arc<[ToolDef]>,
-    tools_hash: String,
-    /// The hash of the tools block of the last request.
-    sent_tools_hash: Option<String>,
-    tools_tokens: u64,
+    /// How requests begin: the tools, and what is known of those that were sent.
+    prefix: Prefix,
+    /// How many tools were loaded when the tools block was last made.
+    loaded: usize,
     pub(super) conversation: Conversation,
     pub(super) trace: &'a mut TraceBuilder,
     turns: u32,
@@ -83,7 +83,7 @@ impl<'a> Agent<'a> {
         tools: Arc<[ToolDef]>,
         trace: &'a mut TraceBuilder,
     ) -> Agent<'a> {
-        let (tools_hash, tools_tokens) = (hash_of(&tools), estimate_tools_tokens(&tools));
+        let prefix = Prefix::new(tools, &options.system);
         let (conversation, violations) = Conversation::resume(options.history.clone());
         let ids = conversation
             .messages()
@@ -95,10 +95,8 @@ impl<'a> Agent<'a> {
             options,
             model,
             batch,
-            tools,
-            tools_hash,
-            sent_tools_hash: None,
-            tools_tokens,
+            prefix,
+            loaded: 0,
             conversation,
             trace,
             turns: 0,
@@ -129,7 +127,11 @@ impl<'a> Agent<'a> {
         };
         for prompt in prompts {
             stop = match self.take(prompt, &mut begun).await {
-                None => self.until_stop().await,
+                None => {
+                    let stop = self.until_stop().await;
+                    self.forget_loaded();
+                    stop
+                }
                 Some(refused) => refused,
             };
             // What others did while the last response was on its way.
@@ -193,11 +195,11 @@ impl<'a> Agent<'a> {
             clock.sleep_ms(self.options.model_latency_ms).await;
             let request = Request {
                 turn: self.turns,
-                tools: &self.tools,
+                tools: self.prefix.tools(),
                 system: &self.options.system,
                 messages: self.conversation.messages(),
                 seen: self.conversation.sent(),
-                tokens_estimate: self.conversation.tokens_estimate() + self.tools_tokens,
+                tokens_estimate: self.conversation.tokens_estimate() + self.prefix.tools_tokens,
             };
             let error = match self.model.respond(&request).await {
                 Ok(response) => {
@@ -460,8 +462,6 @@ impl<'a> Agent<'a> {
         self.trace.push(self.batch.world.sim().now_ms(), event);
     }
 
-    /// Messages are only ever appended, so what precedes the new ones is as stable as the
-    /// tools block that stands before them all.
     /// Traces what others did of their own accord since this was last called.
     fn trace_outside(&mut self) {
         for applied in self.batch.world.take_outside_records() {
@@ -471,34 +471,65 @@ impl<'a> Agent<'a> {
 
     fn trace_request(&mut self) {
         let appended = self.conversation.messages()[self.conversation.sent()..].to_vec();
-        let before = self.sent_tools_hash.replace(self.tools_hash.clone());
-        let prefix_stable = before.is_none_or(|before| before == self.tools_hash);
-        if !prefix_stable {
-            self.push(Event::Invariant(trace::Invariant {
-                name: "stable_tools".to_owned(),
-                call: None,
-                what: "the tools block differs from that of the last request".to_owned(),
-            }));
-        }
+        let tools = self.loaded_block();
+        let system = &self.options.system;
+        let compared = self.prefix.next(tools, system, &self.conversation);
+        self.unstable(compared.broken);
         self.push(Event::Request(trace::Request {
             turn: self.turns,
             appended,
-            tools_hash: self.tools_hash.clone(),
-            prefix_stable,
-            tokens_estimate: self.conversation.tokens_estimate() + self.tools_tokens,
+            tools_hash: self.prefix.tools_hash.clone(),
+            prefix_stable: compared.is_stable,
+            tokens_estimate: self.conversation.tokens_estimate() + self.prefix.tools_tokens,
         }));
+    }
+
+    /// Reports what a prompt cache could not keep although it must.
+    fn unstable(&mut self, broken: Vec<String>) {
+        for what in broken {
+            self.push(Event::Invariant(trace::Invariant {
+                name: "stable_tools".to_owned(),
+                call: None,
+                what,
+            }));
+        }
+    }
+
+    /// The tools block, if tools were loaded since it was last made and stand in it.
+    fn loaded_block(&mut self) -> Option<Arc<[ToolDef]>> {
+        let desk = &self.batch.desk;
+        if desk.env.profile.loaded_schema == LoadedSchema::Result {
+            return None;
+        }
+        let loaded = desk.env.session.loaded_tools();
+        if loaded.len() == self.loaded {
+            return None;
+        }
+        self.loaded = loaded.len();
+        Some(desk.pool.tool_defs(&loaded).into())
+    }
+
+    /// At a stop of the agent, where loaded tools last only so long.
+    fn forget_loaded(&self) {
+        let env = &self.batch.desk.env;
+        if env.profile.loaded_tools_last == LoadedToolsLast::Turn {
+            env.session.unload_tools();
+        }
     }
 
     /// Checks the whole conversation once more, in full, as a last request would hold it.
     fn check_all(&mut self) {
         let body = wire::RequestBody {
-            tools: self.tools.to_vec(),
+            tools: self.prefix.tools().to_vec(),
             system: self.options.system.as_str().into(),
             messages: self.conversation.messages().to_vec(),
             ..wire::RequestBody::default()
         };
         let violations = wire::rules::check_all(&body);
         self.report(violations);
+        if !self.conversation.is_as_it_was() {
+            self.unstable(vec!["a message changed after it was sent".to_owned()]);
+        }
     }
 
     fn trace_response(&mut self, response: &Response) {
@@ -521,10 +552,4 @@ fn input_of(events: &[(u64, Event)]) -> Option<Value> {
         Event::Call(call) => serde_json::from_str(call.input.get()).ok(),
         _ => None,
     })
-}
-
-/// What tells one tools block from another.
-fn hash_of(tools: &[ToolDef]) -> String {
-    let bytes = serde_json::to_vec(tools).unwrap_or_default();
-    blake3::hash(&bytes).to_hex()[..16].to_owned()
 }

@@ -314,7 +314,8 @@ impl Court {
             let rule = self.rules.removes(name, &[])?;
             Some(format!("the deny rule {}", rule.text))
         };
-        let flags = BTreeMap::new();
+        // What is asked is what permission says of a tool, so that every tool is there.
+        let flags = BTreeMap::from([("fork_subagent".to_owned(), true)]);
         let options = PoolOptions {
             profile: &self.profile,
             mode: call.mode,

@@ -1,6 +1,7 @@
 //! Step 2: what the model wrote becomes an input that the tool's schema accepts.
 
 use super::{Carried, Desk, Finished, Found, Stopped};
+use crate::profile::UnloadedCall;
 use crate::tools::{Entry, Outcome, Tool};
 use crate::words::{Class, Flag, Step};
 use serde_json::Value;
@@ -60,6 +61,11 @@ pub async fn step(found: Found, desk: &Desk) -> Result<Parsed, Stopped> {
             return Err(Finished::stop(carried, Step::Parse, outcome, began));
         }
     };
+    let is_unloaded = entry.is_deferred() && !desk.env.session.is_loaded(entry.name());
+    if is_unloaded && desk.env.profile.unloaded_call == UnloadedCall::Refuse {
+        let outcome = Outcome::error(Class::InvalidInput, unloaded(entry.name()));
+        return Err(Finished::stop(carried, Step::Parse, outcome, began));
+    }
     match entry.check(value, &desk.env.profile) {
         Ok(checked) => {
             carried.passed(Step::Parse, began, 0);
@@ -78,10 +84,23 @@ pub async fn step(found: Found, desk: &Desk) -> Result<Parsed, Stopped> {
             })
         }
         Err(complaints) => {
-            let outcome = Outcome::error(Class::InvalidInput, complaints.to_string());
+            let mut text = complaints.to_string();
+            if is_unloaded {
+                // The model has guessed, and need not do so again.
+                text = format!("{text}\nThe tool was not loaded.\n{}", entry.usage());
+            }
+            let outcome = Outcome::error(Class::InvalidInput, text);
             Err(Finished::stop(carried, Step::Parse, outcome, began))
         }
     }
+}
+
+/// For a call of a tool of which the model has seen the name and no more.
+fn unloaded(name: &str) -> String {
+    format!(
+        "{name} is listed by its name only, and nothing of it has been loaded since the user last \
+         spoke. Load it with ToolSearch and the query \"select:{name}\", then call it."
+    )
 }
 
 /// The outcome for an input that is not JSON, its first bytes quoted.

@@ -183,8 +183,12 @@ parameters! {
     /// Calls in flight together.
     max_concurrency: Option<u64>,
     result_order: ResultOrder,
+    /// The features that are on unless a flag says otherwise.
+    features: BTreeSet<Feature>,
     deferred: Deferred,
     loaded_tools_last: LoadedToolsLast,
+    loaded_schema: LoadedSchema,
+    unloaded_call: UnloadedCall,
     numeric_strings: NumericStrings,
     reread_unchanged: RereadUnchanged,
     cut_call: CutCall,

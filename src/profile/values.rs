@@ -311,10 +311,43 @@ choices! {
 }
 
 choices! {
-    /// How long a loaded tool stays in the requests.
+    /// How long a loaded tool can be called.
     LoadedToolsLast {
+        /// Until the agent next stops.
         Turn = "turn",
         Session = "session",
+    }
+}
+
+choices! {
+    /// Where the schema of a loaded tool comes to stand.
+    LoadedSchema {
+        /// In the result of the search; the tools block never changes.
+        Result = "result",
+        /// At the end of the tools block, in the order of loading.
+        ToolsBlock = "tools_block",
+        /// As `tools_block`, marked `defer_loading`; the result holds `tool_reference` blocks.
+        ToolReference = "tool_reference",
+    }
+}
+
+choices! {
+    /// What becomes of a call of a deferred tool that was not loaded.
+    UnloadedCall {
+        /// It ends in parse.
+        Refuse = "refuse",
+        /// It goes on; if its input does not fit, the error shows the schema.
+        RunIfItFits = "run_if_it_fits",
+    }
+}
+
+choices! {
+    /// A feature that a flag of the scenario switches.
+    Feature {
+        /// Agents that start others; without it there is no Agent.
+        ForkSubagent = "fork_subagent",
+        /// The agent works inside a read-eval-print loop.
+        Repl = "repl",
     }
 }
 

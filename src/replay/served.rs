@@ -3,8 +3,8 @@
 
 use crate::recording::{Raw, RecordedCall, RecordedEnding, tool_name};
 use crate::tools::{
-    CustomTool, Footprint, Outcome, OwnVerdict, Permit, Progress, ReadOnly, Refusal, ResultContent,
-    RuleSubject, Tool, ToolCx,
+    CustomTool, Footprint, McpOrigin, Outcome, OwnVerdict, Permit, Progress, ReadOnly, Refusal,
+    ResultContent, RuleSubject, Tool, ToolCx,
 };
 use crate::wire::{Block, raw};
 use crate::words::{Class, Flag};
@@ -84,6 +84,12 @@ impl Tool for Served {
     }
     fn is_enabled(&self) -> bool {
         self.inner.is_enabled()
+    }
+    fn fits_repl(&self) -> bool {
+        self.inner.fits_repl()
+    }
+    fn mcp_origin(&self) -> Option<&McpOrigin> {
+        self.inner.mcp_origin()
     }
     fn read_only(&self) -> ReadOnly {
         self.inner.read_only()

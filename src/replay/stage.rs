@@ -168,7 +168,8 @@ impl Stage {
             .others
             .iter()
             .map(|name| Served::only(name, &self.slot));
-        let flags = BTreeMap::new();
+        // A recording shows the tools that there were.
+        let flags = BTreeMap::from([("fork_subagent".to_owned(), true)]);
         let options = PoolOptions {
             profile,
             mode: Mode::Default,

@@ -101,6 +101,10 @@ fn pool(e: &trace::Pool) -> String {
     for (why, names) in by_reason {
         let _ = write!(text, "; {why}: {}", names.join(", "));
     }
+    for renamed in &e.renamed {
+        let (name, from, why) = (&renamed.name, &renamed.from, &renamed.why);
+        let _ = write!(text, "; {from} is {name}: {why}");
+    }
     text
 }
 

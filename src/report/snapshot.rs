@@ -19,7 +19,8 @@ pub fn text(trace: &Trace, level: SnapshotLevel) -> String {
     let mut rows: Vec<Row> = Vec::new();
     for line in trace.at_level(level) {
         // A stage of the pool that took nothing out has nothing to tell.
-        if matches!(&line.event, Event::Pool(pool) if pool.removed.is_empty()) {
+        if matches!(&line.event, Event::Pool(pool) if pool.removed.is_empty() && pool.renamed.is_empty())
+        {
             continue;
         }
         if let Event::Step(step) = &line.event

@@ -71,7 +71,7 @@ fn show(page: &mut String, Line { at, event, .. }: &Line) {
         }
         Event::Stop(_) | Event::RunFinished(_) => writeln!(page, "\n{} {text}", event.name()),
         // A stage that took nothing out has nothing to tell.
-        Event::Pool(e) if e.removed.is_empty() => Ok(()),
+        Event::Pool(e) if e.removed.is_empty() && e.renamed.is_empty() => Ok(()),
         Event::Pool(_) => writeln!(page, "  pool {text}"),
         Event::Outside(_) | Event::Invariant(_) => {
             writeln!(page, "               {} {text}", event.name())

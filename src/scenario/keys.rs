@@ -196,6 +196,7 @@ pub(super) static CUSTOM: Shape = Shape {
         key("destructive", Kind::Bool, "Whether what it does cannot be undone.", "false"),
         key("exclusive", Kind::Bool, "Whether nothing else may be in flight; true unless it is read-only.", "true"),
         key("should_defer", Kind::Bool, "Whether the model sees only its name until it searches for it.", "true"),
+        key("repl", Kind::Bool, "Whether it can be used inside a read-eval-print loop (`flags: {repl: true}`); true if not given.", "false"),
         key("strict", Kind::Bool, "Whether its schema is enforced while an input is generated.", "true"),
         key("max_result_chars", Kind::Int(0, MAX_INT), "The size over which a result is saved; the profile's limit if not given.", "20000"),
         key("latency_ms", Kind::Int(0, MAX_INT), LATENCY, "500"),

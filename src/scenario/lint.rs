@@ -103,19 +103,19 @@ fn tools(r: &mut Reader, scenario: &Scenario, calls: &Calls<'_>) {
         }
     }
     let built_in = crate::tools::builtin();
+    let own = scenario.tools.custom.iter().map(|tool| tool.name.as_str());
+    let names: Vec<&str> = built_in.iter().map(|tool| tool.name()).chain(own).collect();
     for only in scenario.tools.only.iter().flatten() {
-        if !built_in.iter().any(|tool| tool.name() == only.value) {
+        if !names.contains(&only.value.as_str()) {
             let complaint = Complaint::warning(
                 &only.at,
                 format!("{}, which no built-in tool is called", ticked(&only.value)),
                 "the name of a built-in tool",
             );
-            r.complain(
-                match nearest(&only.value, built_in.iter().map(|tool| tool.name())) {
-                    Some(meant) => complaint.hint(format!("did you mean `{meant}`?")),
-                    None => complaint,
-                },
-            );
+            r.complain(match nearest(&only.value, names.iter().copied()) {
+                Some(meant) => complaint.hint(format!("did you mean `{meant}`?")),
+                None => complaint,
+            });
         }
     }
 }

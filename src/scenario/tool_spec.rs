@@ -94,6 +94,7 @@ fn read_custom(r: &mut Reader, node: &Node) -> Option<CustomTool> {
     let is_destructive = f.bool(r, "destructive").unwrap_or(false);
     let exclusive = f.bool(r, "exclusive");
     let should_defer = f.bool(r, "should_defer").unwrap_or(false);
+    let fits_repl = f.bool(r, "repl").unwrap_or(true);
     let strict = f.bool(r, "strict").unwrap_or(true);
     let max_result_chars = f.get("max_result_chars").and_then(|n| r.int(n, 0, MAX_INT));
     let latency_ms = f.ms(r, "latency_ms");
@@ -107,6 +108,7 @@ fn read_custom(r: &mut Reader, node: &Node) -> Option<CustomTool> {
         exclusive,
         is_destructive,
         should_defer,
+        fits_repl,
         strict,
         latency_ms,
         max_result_chars,

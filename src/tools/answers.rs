@@ -149,6 +149,14 @@ impl Tool for Answered {
         self.inner.is_enabled()
     }
 
+    fn fits_repl(&self) -> bool {
+        self.inner.fits_repl()
+    }
+
+    fn mcp_origin(&self) -> Option<&super::McpOrigin> {
+        self.inner.mcp_origin()
+    }
+
     fn read_only(&self) -> ReadOnly {
         self.inner.read_only()
     }

@@ -97,6 +97,8 @@ pub struct CustomTool {
     pub exclusive: Option<bool>,
     pub is_destructive: bool,
     pub should_defer: bool,
+    /// Whether it can be used inside a read-eval-print loop.
+    pub fits_repl: bool,
     /// `false` opts out of enforcement while generating.
     pub strict: bool,
     /// Virtual milliseconds that one call takes; the pipeline lets them pass.
@@ -123,6 +125,7 @@ impl CustomTool {
             exclusive: None,
             is_destructive: false,
             should_defer: false,
+            fits_repl: true,
             strict: true,
             latency_ms: None,
             max_result_chars: None,
@@ -188,6 +191,14 @@ impl Tool for CustomTool {
 
     fn input_schema(&self) -> &Value {
         &self.input_schema
+    }
+
+    fn fits_repl(&self) -> bool {
+        self.fits_repl
+    }
+
+    fn mcp_origin(&self) -> Option<&McpOrigin> {
+        self.mcp.as_ref()
     }
 
     fn read_only(&self) -> ReadOnly {

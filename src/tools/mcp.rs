@@ -1,12 +1,15 @@
 //! The names under which the tools of MCP servers are offered (`semantics.md §6`).
 
+use super::McpOrigin;
 use super::lookup::normalized;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The longest name that every part of the API takes, in characters.
 const NAME_CHARS_MAX: usize = 64;
-/// How many hex digits of a hash tell names apart that would be the same.
+/// How many hex digits of a hash tell names apart that would be the same, at least.
 const HASH_DIGITS: usize = 8;
+/// So many more, where so few do not.
+const HASH_DIGITS_MORE: usize = 8;
 
 /// `mcp__{server}__{tool}`, every other character than letters, digits, `_` and `-` made `_`.
 pub(super) fn plain_name(server: &str, tool: &str) -> String {
@@ -29,8 +32,9 @@ pub fn mcp_names<'a>(
         }
     }
     let mut names = BTreeMap::new();
-    for (plain, mut same) in by_plain {
-        same.sort_unstable();
+    let mut taken = BTreeSet::new();
+    let mut others: Vec<(String, (&str, &str))> = Vec::new();
+    for (plain, same) in by_plain {
         let is_plain = |(server, tool): &&(&str, &str)| {
             normalized(server) == *server && normalized(tool) == *tool
         };
@@ -39,24 +43,58 @@ pub fn mcp_names<'a>(
             several => several.iter().find(is_plain).copied(),
         };
         for key in same {
-            let fits = plain.len() <= NAME_CHARS_MAX && Some(key) == keeper;
-            let name = if fits {
-                plain.clone()
+            if plain.len() <= NAME_CHARS_MAX && Some(key) == keeper {
+                taken.insert(plain.clone());
+                names.insert(key, plain.clone());
             } else {
-                hashed(&plain, key)
-            };
-            names.insert(key, name);
+                others.push((plain.clone(), key));
+            }
         }
+    }
+    // A name with a hash may be the plain one of another tool, or of few digits the same
+    // as another's: those that keep theirs come first, and the rest in their order.
+    others.sort_unstable();
+    for (plain, key) in others {
+        let name = free(&plain, key, &taken);
+        taken.insert(name.clone());
+        names.insert(key, name);
     }
     names
 }
 
-fn hashed(plain: &str, (server, tool): (&str, &str)) -> String {
-    let hash = blake3::hash(format!("{server}\0{tool}").as_bytes()).to_hex();
-    let room = NAME_CHARS_MAX - HASH_DIGITS - 1;
-    // Plain names are ASCII.
-    let head = &plain[..plain.len().min(room)];
-    format!("{head}_{}", &hash[..HASH_DIGITS])
+/// The name with a hash that nobody has yet.
+fn free(plain: &str, (server, tool): (&str, &str), taken: &BTreeSet<String>) -> String {
+    let mut text = format!("{server}\0{tool}");
+    loop {
+        let hash = blake3::hash(text.as_bytes()).to_hex();
+        let digits = (HASH_DIGITS..NAME_CHARS_MAX / 2).step_by(HASH_DIGITS_MORE);
+        for digits in digits {
+            // Plain names are ASCII.
+            let head = &plain[..plain.len().min(NAME_CHARS_MAX - digits - 1)];
+            let name = format!("{head}_{}", &hash[..digits]);
+            if !taken.contains(&name) {
+                return name;
+            }
+        }
+        text.push('\0');
+    }
+}
+
+/// Why the tool of an MCP server goes by another name than its server's and its own make
+/// up, if it does.
+pub(super) fn why_renamed(name: &str, origin: &McpOrigin) -> Option<String> {
+    let (server, tool) = (&origin.server, &origin.tool);
+    let plain = plain_name(server, tool);
+    if name == format!("mcp__{server}__{tool}") {
+        return None;
+    }
+    Some(if plain.len() > NAME_CHARS_MAX {
+        format!("a name has at most {NAME_CHARS_MAX} characters")
+    } else if name == plain {
+        "a name has only letters, digits, _ and -".to_owned()
+    } else {
+        format!("another tool would be called {plain} too")
+    })
 }
 
 #[cfg(test)]

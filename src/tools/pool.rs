@@ -1,213 +1,19 @@
-//! The tools of a run: collected, filtered, merged with those of MCP servers, and put
-//! into an order that no connection or loading changes (requests are cached by prefix).
+//! The tools of a run as its calls and requests see them: by name, and in an order that
+//! no connection or loading changes (requests are cached by prefix).
 
+use super::compiled::compiled;
 use super::lookup::Names;
 use super::schema::{self, Complaints};
-use super::{ReadOnly, Tool, coerce, strict};
-use crate::profile::{Deferred, DontAsk, NumericStrings, Profile, StrictDefault};
+use super::stages::{PoolOptions, collect, filter, merge};
+use super::{Tool, coerce, strict};
+use crate::profile::{Deferred, LoadedSchema, NumericStrings, Profile, StrictDefault};
 use crate::trace;
 use crate::wire::ToolDef;
-use crate::words::Mode;
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// The tool by which deferred ones are found; without it nothing is deferred.
 pub(super) const SEARCH: &str = "ToolSearch";
-
-/// Tools that a feature flag switches off, with the flag. Without the flag they are on.
-const FLAGGED: [(&str, &str); 2] = [("Agent", "fork_subagent"), ("Task", "fork_subagent")];
-
-/// What decides about the tools of a run.
-#[derive(Clone, Copy)]
-pub struct PoolOptions<'a> {
-    pub profile: &'a Profile,
-    pub mode: Mode,
-    /// `flags` of the scenario.
-    pub flags: &'a BTreeMap<String, bool>,
-    /// `tools.only` of the scenario: the built-in and own tools that stay.
-    pub only: Option<&'a [String]>,
-    /// Why a rule takes the tool of a name out of sight, if one does (a bare deny).
-    pub denied: &'a (dyn Fn(&str) -> Option<String> + Sync),
-}
-
-/// Some tools after one of the stages.
-#[derive(Clone)]
-pub struct Staged {
-    pub tools: Vec<Arc<dyn Tool>>,
-    /// What the stage did.
-    pub event: trace::Pool,
-}
-
-fn staged(
-    stage: &str,
-    before: usize,
-    tools: Vec<Arc<dyn Tool>>,
-    removed: Vec<trace::Removed>,
-) -> Staged {
-    let event = trace::Pool {
-        stage: stage.to_owned(),
-        before: before as u32,
-        after: tools.len() as u32,
-        removed,
-    };
-    Staged { tools, event }
-}
-
-fn removed(name: &str, why: impl Into<String>) -> trace::Removed {
-    trace::Removed {
-        name: name.to_owned(),
-        why: why.into(),
-    }
-}
-
-/// Stage 1: every built-in and own tool whose feature is on. Of two of one name the
-/// first stays.
-pub fn collect(tools: Vec<Arc<dyn Tool>>, options: &PoolOptions<'_>) -> Staged {
-    let before = tools.len();
-    let mut gone = Vec::new();
-    let mut seen = BTreeSet::new();
-    let kept = tools
-        .into_iter()
-        .filter(|tool| {
-            let name = tool.name();
-            let off = FLAGGED.iter().find(|(flagged, flag)| {
-                *flagged == name && options.flags.get(*flag) == Some(&false)
-            });
-            if let Some((_, flag)) = off {
-                gone.push(removed(name, format!("the flag {flag} is off")));
-                return false;
-            }
-            let is_new = seen.insert(name.to_owned());
-            if !is_new {
-                gone.push(removed(name, "another tool of this name comes before it"));
-            }
-            is_new
-        })
-        .collect();
-    staged("collect", before, kept, gone)
-}
-
-/// Stage 2: those that the context of the run leaves.
-pub fn filter(tools: Vec<Arc<dyn Tool>>, options: &PoolOptions<'_>) -> Staged {
-    let before = tools.len();
-    let mut gone = Vec::new();
-    let kept = tools
-        .into_iter()
-        .filter(|tool| {
-            let name = tool.name();
-            let not_listed = options
-                .only
-                .is_some_and(|only| !only.iter().any(|listed| listed == name))
-                .then(|| "not among tools.only".to_owned());
-            let why = not_listed.or_else(|| out_of_context(&**tool, options));
-            match why {
-                Some(why) => {
-                    gone.push(removed(name, why));
-                    false
-                }
-                None => true,
-            }
-        })
-        .collect();
-    staged("filter", before, kept, gone)
-}
-
-/// Why the context of the run removes a tool, of whatever origin.
-fn out_of_context(tool: &dyn Tool, options: &PoolOptions<'_>) -> Option<String> {
-    if let Some(why) = (options.denied)(tool.name()) {
-        return Some(why);
-    }
-    let read_only_pool = options.mode == Mode::DontAsk
-        && options.profile.dont_ask == DontAsk::PoolReadOnly
-        && tool.read_only() != ReadOnly::Always;
-    if read_only_pool {
-        return Some("mode dontAsk keeps only tools that are read-only for every input".to_owned());
-    }
-    (!tool.is_enabled()).then(|| "not enabled".to_owned())
-}
-
-/// Stage 3: the tools of connected MCP servers come to those that are left. Built-in
-/// and own tools win over MCP tools of their name.
-pub fn merge(
-    own: Vec<Arc<dyn Tool>>,
-    mcp: Vec<Arc<dyn Tool>>,
-    options: &PoolOptions<'_>,
-) -> Staged {
-    let before = own.len() + mcp.len();
-    let mut gone = Vec::new();
-    let mut names: BTreeSet<String> = own.iter().map(|tool| tool.name().to_owned()).collect();
-    let mut all = own;
-    all.sort_by(|a, b| a.name().cmp(b.name()));
-    let mut mcp = mcp;
-    // A stable sort: of two of one name the first given stays.
-    mcp.sort_by(|a, b| a.name().cmp(b.name()));
-    for tool in mcp {
-        let name = tool.name().to_owned();
-        if let Some(why) = out_of_context(&*tool, options) {
-            gone.push(removed(&name, why));
-        } else if !names.insert(name.clone()) {
-            gone.push(removed(&name, "another tool of this name comes before it"));
-        } else {
-            all.push(tool);
-        }
-    }
-    all.retain(|tool| match unusable(tool.input_schema()) {
-        Some(why) => {
-            gone.push(removed(tool.name(), why));
-            false
-        }
-        None => true,
-    });
-    staged("merge", before, all, gone)
-}
-
-/// Why a request with this schema would be refused (`protocol.md §2.4`): one bad
-/// schema must not take the other tools with it.
-fn unusable(schema: &Value) -> Option<String> {
-    if schema["type"] != "object" {
-        return Some("its input schema is not of type object".to_owned());
-    }
-    for key in ["anyOf", "oneOf", "allOf"] {
-        if schema.get(key).is_some() {
-            return Some(format!("its input schema has {key} at its root"));
-        }
-    }
-    compiled(schema).err()
-}
-
-/// So many schemas are kept compiled; those of the built-in tools are among the first.
-const COMPILED_MAX: usize = 256;
-
-type Compiled = Result<Arc<jsonschema::Validator>, String>;
-
-/// The validator of a schema, or why it has none. Pools are built often and of the same
-/// tools: each schema is compiled once.
-fn compiled(schema: &Value) -> Compiled {
-    static KNOWN: Mutex<BTreeMap<String, Compiled>> = Mutex::new(BTreeMap::new());
-    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let text = schema.to_string();
-    if let Some(compiled) = known().get(&text) {
-        return compiled.clone();
-    }
-    let compiled = compile(schema).map(Arc::new);
-    let mut known = known();
-    if known.len() < COMPILED_MAX {
-        known.insert(text, compiled.clone());
-    }
-    compiled
-}
-
-fn compile(schema: &Value) -> Result<jsonschema::Validator, String> {
-    if let Err(e) = jsonschema::draft202012::meta::validate(schema) {
-        return Err(format!(
-            "its input schema is no JSON Schema: {}",
-            schema::wrong_schema(&e)
-        ));
-    }
-    jsonschema::draft202012::new(schema)
-        .map_err(|e| format!("its input schema does not compile: {e}"))
-}
 
 /// A tool with what is made of it once.
 pub struct Entry {
@@ -314,10 +120,15 @@ impl Pool {
             .filter_map(|tool| {
                 // Merging left only those that compile.
                 let validator = compiled(tool.input_schema()).ok()?;
+                let is_deferred = can_search && defers(&*tool, profile);
+                let mut def = definition(&*tool, profile);
+                if is_deferred && profile.loaded_schema == LoadedSchema::ToolReference {
+                    def.defer_loading = Some(true);
+                }
                 Some(Arc::new(Entry {
                     validator,
-                    def: definition(&*tool, profile),
-                    is_deferred: can_search && defers(&*tool, profile),
+                    def,
+                    is_deferred,
                     tool,
                 }))
             })

@@ -99,6 +99,11 @@ impl Session {
         self.lock().loaded.values().cloned().collect()
     }
 
+    /// Whether a tool was loaded, for parsing a call: nobody's operation.
+    pub fn is_loaded(&self, name: &str) -> bool {
+        self.lock().loaded.values().any(|known| **known == *name)
+    }
+
     /// Forgets what was loaded, at the end of a turn or after a compaction.
     pub fn unload_tools(&self) {
         self.lock().loaded.clear();

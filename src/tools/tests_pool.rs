@@ -137,7 +137,7 @@ fn every_stage_says_what_it_removed() {
     );
     assert_eq!(names(&pool), ["Read", "mcp__b__z"]);
     insta::assert_snapshot!(said.join("\n"), @r#"
-    collect 5→3 Agent (the flag fork_subagent is off), Read (another tool of this name comes before it)
+    collect 5→3 Agent (the feature fork_subagent is off), Read (another tool of this name comes before it)
     filter 3→1 Edit (the deny rule Edit), Write (not among tools.only)
     merge 5→2 mcp__a__y (the deny rule mcp__a__y), mcp__b__z (another tool of this name comes before it), mcp__map__dir (its input schema is no JSON Schema: "properties.q.items" must be a boolean or an object; it is the array [{"type":"string"}])
     "#);

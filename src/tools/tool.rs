@@ -125,6 +125,15 @@ pub trait Tool: Send + Sync {
     fn is_enabled(&self) -> bool {
         true
     }
+    /// Whether it can be used inside a read-eval-print loop, where somebody types at the
+    /// same prompt.
+    fn fits_repl(&self) -> bool {
+        true
+    }
+    /// The server and the name there, of a tool of an MCP server.
+    fn mcp_origin(&self) -> Option<&super::McpOrigin> {
+        None
+    }
     fn read_only(&self) -> ReadOnly {
         ReadOnly::Never
     }

@@ -7,6 +7,8 @@ use super::session;
 use super::{
     Footprint, Outcome, OwnVerdict, Permit, Progress, ReadOnly, Refusal, Tool, ToolCx, fields,
 };
+use crate::profile::LoadedSchema;
+use crate::wire::Block;
 use crate::words::Class;
 use async_trait::async_trait;
 use serde::Deserialize;
@@ -123,7 +125,13 @@ impl Tool for ToolSearch {
             "query": input.query,
             "total_deferred_tools": pool.deferred_names().len(),
         });
-        Outcome::ok(said(pool, &found, &unknown)).with_data(data)
+        let outcome = match cx.env.profile.loaded_schema {
+            LoadedSchema::ToolReference => referred(pool, &found),
+            LoadedSchema::Result | LoadedSchema::ToolsBlock => {
+                Outcome::ok(said(pool, &found, &unknown))
+            }
+        };
+        outcome.with_data(data)
     }
 }
 
@@ -177,6 +185,18 @@ fn search<'a>(pool: &'a Pool, input: &Input) -> Vec<&'a Entry> {
     scored.sort_by(|(a, x), (b, y)| b.cmp(a).then_with(|| x.name().cmp(y.name())));
     scored.truncate(most);
     scored.into_iter().map(|(_, entry)| entry).collect()
+}
+
+/// The found tools as the API's own references, which it replaces by their definitions.
+/// Every tool that is referred to must be among those of the request.
+fn referred(pool: &Pool, found: &[&Entry]) -> Outcome {
+    if found.is_empty() {
+        return Outcome::ok(nothing(pool));
+    }
+    let references = found
+        .iter()
+        .map(|entry| Block::tool_reference(entry.name()));
+    Outcome::blocks(references.collect())
 }
 
 fn said(pool: &Pool, found: &[&Entry], unknown: &[&str]) -> String {

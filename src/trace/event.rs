@@ -148,6 +148,19 @@ pub struct Pool {
     #[serde(rename = "out")]
     pub after: u32,
     pub removed: Vec<Removed>,
+    /// The tools that are not offered by the name that they go by elsewhere.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub renamed: Vec<Renamed>,
+}
+
+/// A tool of an MCP server whose name could not stay as it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Renamed {
+    /// The name it is offered by.
+    pub name: String,
+    /// `mcp__{server}__{tool}`, as the server has them.
+    pub from: String,
+    pub why: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -125,12 +125,17 @@ fn block() -> impl Strategy<Value = Block> {
 
 fn of_the_agent() -> BoxedStrategy<Event> {
     let removed = (text(), text()).prop_map(|(name, why)| Removed { name, why });
-    let pool = (text(), prop::collection::vec(removed, 0..2)).prop_map(|(stage, removed)| {
+    let renamed =
+        (text(), text(), text()).prop_map(|(name, from, why)| Renamed { name, from, why });
+    let removed = prop::collection::vec(removed, 0..2);
+    let renamed = prop::collection::vec(renamed, 0..2);
+    let pool = (text(), removed, renamed).prop_map(|(stage, removed, renamed)| {
         Event::Pool(Pool {
             stage,
             before: 4,
             after: 3,
             removed,
+            renamed,
         })
     });
     let request = (
