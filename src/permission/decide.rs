@@ -1,6 +1,7 @@
 //! The way of one decision through the layers.
 
 use super::changes::Current;
+use super::mode::Place;
 use super::order::{self, Open, Setup, Step, Verdicts};
 use super::subject::About;
 use super::{
@@ -24,71 +25,26 @@ struct Asked {
     waited_ms: u64,
 }
 
+/// A decision as far as nobody was asked.
+struct Opened {
+    setup: Setup,
+    about: About,
+    place: Place,
+    said: Verdicts,
+}
+
 impl Permissions {
     /// Decides about one call: never without a layer and a reason, and never over a
     /// matching deny rule.
     pub async fn decide(&self, judged: &Judged<'_>) -> Decided {
-        let (cx, tool) = (judged.cx, judged.tool);
-        let setup = Setup {
-            order: self.profile.permission_order,
-            bypass: self.profile.bypass,
-            mode: self.mode(),
-            granted_by_user: judged.granted_by_user,
-        };
-        let edits_matter = matches!(setup.mode, Mode::AcceptEdits | Mode::Plan | Mode::Auto)
-            || setup.order != PermissionOrder::RulesFirst;
-        let Current { rules, working } = self.current(setup.mode);
-        let about = About::of(judged, &rules, edits_matter).await;
-        let aliases = tool.aliases();
-        let query = Query {
-            tool: tool.name(),
-            aliases: &aliases,
-            subject: about.subject(),
-            input: Some(judged.input),
-        };
-        let matches = rules.matches(&query);
-        let own = match &matches.deny {
-            Some(_) => OwnVerdict::None,
-            None => tool.check_permissions(judged.input, cx).await,
-        };
-        let rule = rule::verdict(matches, &own);
-        let place = about.place(&working);
-        let critical = about.critical();
-        let beyond = setup.beyond(place);
-        let grant = match (critical, beyond) {
-            (Some(_), _) => Some(Verdict::default()),
-            (None, true) => Some(self.look_up(judged, &query).await),
-            (None, false) => None,
-        };
-        let hook = hook::verdict(judged.hook.as_ref());
-        let mut said = Verdicts {
-            mode: mode::verdict(&mode::Facts {
-                mode: setup.mode,
-                order: setup.order,
-                read_only: tool.is_read_only(judged.input),
-                touched: rule.behavior.is_some() || judged.hook.is_some(),
-                place,
-                is_command: matches!(about, About::Command { .. }),
-                critical,
-                bypass: setup.bypass,
-                granted: grant
-                    .as_ref()
-                    .is_some_and(|grant| grant.is(Behavior::Allow))
-                    || rule.is_of_session(),
-            }),
-            // In mode `auto` these go to the classifier.
-            hook: match setup.mode == Mode::Auto && critical.is_some() {
-                true => hook.unless(Behavior::Allow),
-                false => hook,
-            },
-            rule: match setup.mode == Mode::Auto {
-                true if critical.is_some() => rule.unless(Behavior::Allow),
-                true if beyond => rule.unless_allowed_by_settings(),
-                _ => rule,
-            },
-            grant,
-            ..Verdicts::default()
-        };
+        let Opened {
+            setup,
+            about,
+            place,
+            mut said,
+        } = self.opened(judged).await;
+        let aliases = judged.tool.aliases();
+        let query = about.query(judged, &aliases);
         let mut asked = Asked::default();
         loop {
             match order::next(&setup, &said) {
@@ -134,6 +90,83 @@ impl Permissions {
                 }
             }
         }
+    }
+
+    /// What the layers that ask nobody say.
+    async fn opened(&self, judged: &Judged<'_>) -> Opened {
+        let (cx, tool) = (judged.cx, judged.tool);
+        let setup = Setup {
+            order: self.profile.permission_order,
+            bypass: self.profile.bypass,
+            mode: self.mode(),
+            granted_by_user: judged.granted_by_user,
+        };
+        let edits_matter = matches!(setup.mode, Mode::AcceptEdits | Mode::Plan | Mode::Auto)
+            || setup.order != PermissionOrder::RulesFirst;
+        let Current { rules, working } = self.current(setup.mode);
+        let about = About::of(judged, &rules, edits_matter).await;
+        let aliases = tool.aliases();
+        let query = about.query(judged, &aliases);
+        let matches = rules.matches(&query);
+        let own = match &matches.deny {
+            Some(_) => OwnVerdict::None,
+            None => tool.check_permissions(judged.input, cx).await,
+        };
+        let rule = rule::verdict(matches, &own);
+        let place = about.place(&working);
+        let critical = about.critical();
+        let beyond = setup.beyond(place);
+        let grant = match (critical, beyond) {
+            (Some(_), _) => Some(Verdict::default()),
+            (None, true) => Some(self.look_up(judged, &query).await),
+            (None, false) => None,
+        };
+        let hook = hook::verdict(judged.hook.as_ref());
+        let said = Verdicts {
+            mode: mode::verdict(&mode::Facts {
+                mode: setup.mode,
+                order: setup.order,
+                read_only: tool.is_read_only(judged.input),
+                touched: rule.behavior.is_some() || judged.hook.is_some(),
+                place,
+                is_command: matches!(about, About::Command { .. }),
+                critical,
+                bypass: setup.bypass,
+                granted: grant
+                    .as_ref()
+                    .is_some_and(|grant| grant.is(Behavior::Allow))
+                    || rule.is_of_session(),
+            }),
+            // In mode `auto` these go to the classifier.
+            hook: match setup.mode == Mode::Auto && critical.is_some() {
+                true => hook.unless(Behavior::Allow),
+                false => hook,
+            },
+            rule: match setup.mode == Mode::Auto {
+                true if critical.is_some() => rule.unless(Behavior::Allow),
+                true if beyond => rule.unless_allowed_by_settings(),
+                _ => rule,
+            },
+            grant,
+            ..Verdicts::default()
+        };
+        Opened {
+            setup,
+            about,
+            place,
+            said,
+        }
+    }
+
+    /// Whether rules and mode decide about a call by themselves, so that nobody is asked
+    /// and nothing can come of it for other calls.
+    pub async fn is_settled(&self, judged: &Judged<'_>) -> bool {
+        let Opened { setup, said, .. } = self.opened(judged).await;
+        setup.mode != Mode::Auto
+            && matches!(
+                order::next(&setup, &said),
+                Step::Decided(_) | Step::DontAsk(_)
+            )
     }
 
     /// The decision of a deny rule about a call, if one matches; nobody else is heard.

@@ -4,7 +4,7 @@ use super::critical::{critical, is_removal};
 use super::mode::Place;
 use super::protected::is_protected;
 use super::{Judged, Working};
-use crate::rule::{Paths, RuleSet, Subject};
+use crate::rule::{Paths, Query, RuleSet, Subject};
 use crate::shell_syntax::{self, CommandLine, Part, Shape, Stage, Word, stages};
 use crate::tools::{RuleSubject, ToolCx};
 use crate::world::{FsErrorKind, normalize, split};
@@ -106,6 +106,16 @@ impl About {
                 }
             }
             RuleSubject::None | RuleSubject::Url(_) => About::None,
+        }
+    }
+
+    /// What the rules are asked about the call.
+    pub fn query<'a>(&'a self, judged: &'a Judged<'_>, aliases: &'a [&'a str]) -> Query<'a> {
+        Query {
+            tool: judged.tool.name(),
+            aliases,
+            subject: self.subject(),
+            input: Some(judged.input),
         }
     }
 

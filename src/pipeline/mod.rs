@@ -58,7 +58,7 @@ pub use parse::Parsed;
 pub use permission::Permitted;
 pub use pre_hook::Hooked;
 pub use result::{Kept, keep};
-pub use turnstile::Turnstile;
+pub use turnstile::{Known, Turnstile, Word};
 pub use validate::Valid;
 
 /// Steps 1 and 2: what the scheduler must know before it can place the call.

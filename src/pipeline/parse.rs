@@ -1,6 +1,7 @@
 //! Step 2: what the model wrote becomes an input that the tool's schema accepts.
 
-use super::{Carried, Desk, Finished, Found, Stopped};
+use super::{Carried, Desk, Finished, Found, Known, Stopped};
+use crate::permission::Judged;
 use crate::profile::UnloadedCall;
 use crate::tools::{Entry, Outcome, Tool};
 use crate::words::{Class, Flag, Step};
@@ -26,6 +27,25 @@ impl Parsed {
         self.entry
             .tool()
             .is_concurrency_safe(&self.carried.cx, &self.input)
+    }
+
+    /// What the call touches with the input it has now.
+    pub fn known(&self) -> Known {
+        super::validate::known(&self.carried, &self.entry, &self.input)
+    }
+
+    /// Whether the call will be decided about without asking anybody, unless a hook has a
+    /// say.
+    pub async fn is_settled(&self, desk: &Desk) -> bool {
+        let judged = Judged {
+            cx: &self.carried.cx,
+            tool: self.entry.tool(),
+            input: &self.input,
+            hook: None,
+            deputy: None,
+            granted_by_user: false,
+        };
+        desk.permissions.is_settled(&judged).await
     }
 
     pub fn tool(&self) -> &dyn Tool {

@@ -87,6 +87,10 @@ pub async fn step(hooked: Hooked, desk: &Desk) -> Result<Permitted, Stopped> {
             _ => break,
         }
     }
+    hooked
+        .carried
+        .turnstile
+        .permitted(hooked.carried.place, || hooked.known());
     hooked.carried.turnstile.pass(hooked.carried.place);
     hooked.carried.passed(Step::Permission, began, queued);
     hooked.carried.leave(Step::Permission, desk).await;

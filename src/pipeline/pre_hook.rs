@@ -1,7 +1,7 @@
 //! Step 4: hooks that see a call before permission judges it.
 
 use super::hook_desk::Seen;
-use super::{Carried, Desk, Finished, Stopped, Valid, validate};
+use super::{Carried, Desk, Finished, Known, Stopped, Valid, validate};
 use crate::permission::HookVerdict;
 use crate::profile::{HookContinueFalse, HookRewriteChecked};
 use crate::tools::{Entry, Outcome};
@@ -86,7 +86,7 @@ pub async fn step(valid: Valid, desk: &Desk) -> Result<Hooked, Stopped> {
             .step(Step::PreHook, Verdict::Rewrite, None, detail, began, 0);
         before = Some(valid.input.clone());
         valid = match profile.hook_rewrite_checked {
-            HookRewriteChecked::Nothing => validate::unchecked(valid, input),
+            HookRewriteChecked::Nothing => validate::unchecked(valid, input).await,
             _ => Box::pin(validate::again(valid, &input, desk)).await?,
         };
     }
@@ -114,6 +114,11 @@ pub async fn step(valid: Valid, desk: &Desk) -> Result<Hooked, Stopped> {
 }
 
 impl Hooked {
+    /// What the call touches with the input it has now.
+    pub(super) fn known(&self) -> Known {
+        validate::known(&self.carried, &self.entry, &self.input)
+    }
+
     /// The call again as step 3 leaves it, for an input that a prompt rewrote.
     pub(super) async fn rewritten(self, input: &Value, desk: &Desk) -> Result<Hooked, Stopped> {
         let Hooked {

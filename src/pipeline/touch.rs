@@ -75,19 +75,9 @@ fn is_declared(footprint: &Footprint, op: &Op, real: &dyn Fn(&str) -> Option<Str
         declared.resource == op.resource || declared.conflicts(op)
     };
     let overlaps =
-        |declared: &Resource| meets(declared.clone()) || led(declared, real).is_some_and(meets);
+        |declared: &Resource| meets(declared.clone()) || declared.led(real).is_some_and(meets);
     footprint.writes.iter().any(overlaps)
         || (!op.kind.writes() && footprint.reads.iter().any(overlaps))
-}
-
-/// The same resource of the path that a declared path leads to.
-fn led(declared: &Resource, real: &dyn Fn(&str) -> Option<String>) -> Option<Resource> {
-    Some(match declared {
-        Resource::File(path) => Resource::File(real(path)?.into()),
-        Resource::FileState(path) => Resource::FileState(real(path)?.into()),
-        Resource::Subtree(path) => Resource::Subtree(real(path)?.into()),
-        _ => return None,
-    })
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! Decisions of a batch are taken in call order, whatever the schedule: a grant that
-//! one call brings about must not depend on which call was faster.
+//! one call brings about must not depend on which call was faster. And the driver hears
+//! here what a call turned out to be, where that decides who may run beside it.
 
+use crate::tools::Footprint;
 use std::future::poll_fn;
 use std::sync::Mutex;
 use std::task::{Poll, Waker};
@@ -11,6 +13,22 @@ pub struct Turnstile {
     inner: Mutex<Inner>,
 }
 
+/// What a call touches, by the input that it has now.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Known {
+    pub safe: bool,
+    pub footprint: Footprint,
+}
+
+/// What a call that others wait for says of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Word {
+    /// Its input was rewritten; it waits until the driver lets it go on.
+    Rewritten(Known),
+    /// It is permitted, and what it touches will not change.
+    Permitted(Known),
+}
+
 #[derive(Debug)]
 struct Inner {
     /// By place in the batch: whether the call has been through, or never will come.
@@ -18,6 +36,20 @@ struct Inner {
     /// The first place that is not through yet.
     next: usize,
     waiting: Vec<Option<Waker>>,
+    watch: Watch,
+}
+
+/// What passes between the driver and the one call whose word it waits for.
+#[derive(Debug, Default)]
+struct Watch {
+    /// The place of that call.
+    on: Option<usize>,
+    words: Vec<Word>,
+    /// The driver, while it waits.
+    driver: Option<Waker>,
+    /// The call, while it waits for the driver; taken when it may go on.
+    call: Option<Waker>,
+    stopped: bool,
 }
 
 impl Turnstile {
@@ -28,6 +60,7 @@ impl Turnstile {
                 through: vec![false; calls],
                 next: 0,
                 waiting: vec![None; calls],
+                watch: Watch::default(),
             }),
         }
     }
@@ -60,6 +93,78 @@ impl Turnstile {
         let next = inner.next;
         if let Some(waker) = inner.waiting.get_mut(next).and_then(Option::take) {
             drop(inner);
+            waker.wake();
+        }
+    }
+
+    /// Says that the driver wants to hear from the call at `place`.
+    pub fn watch(&self, place: usize) {
+        self.lock().watch.on = Some(place);
+    }
+
+    /// Whether the driver wants to hear from the call at `place`.
+    pub fn is_watched(&self, place: usize) -> bool {
+        self.lock().watch.on == Some(place)
+    }
+
+    /// Tells the driver of a rewritten input, and waits until nothing is in its way.
+    pub async fn rewritten(&self, place: usize, known: Known) {
+        if !self.is_watched(place) {
+            return;
+        }
+        self.lock().watch.stopped = true;
+        self.say(Word::Rewritten(known));
+        poll_fn(|cx| {
+            let watch = &mut self.lock().watch;
+            if !watch.stopped {
+                return Poll::Ready(());
+            }
+            watch.call = Some(cx.waker().clone());
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// Tells the driver that a call that it waits for is permitted.
+    pub fn permitted(&self, place: usize, known: impl FnOnce() -> Known) {
+        if self.is_watched(place) {
+            self.say(Word::Permitted(known()));
+            self.lock().watch.on = None;
+        }
+    }
+
+    /// Lets the call that had its input rewritten go on.
+    pub fn go_on(&self) {
+        let waker = {
+            let watch = &mut self.lock().watch;
+            watch.stopped = false;
+            watch.call.take()
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// What the watched call said since this was last asked. Waits until it says something.
+    pub async fn words(&self) -> Vec<Word> {
+        poll_fn(|cx| {
+            let watch = &mut self.lock().watch;
+            if watch.words.is_empty() {
+                watch.driver = Some(cx.waker().clone());
+                return Poll::Pending;
+            }
+            Poll::Ready(std::mem::take(&mut watch.words))
+        })
+        .await
+    }
+
+    fn say(&self, word: Word) {
+        let waker = {
+            let watch = &mut self.lock().watch;
+            watch.words.push(word);
+            watch.driver.take()
+        };
+        if let Some(waker) = waker {
             waker.wake();
         }
     }

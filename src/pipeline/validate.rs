@@ -1,6 +1,6 @@
 //! Step 3: what the tool itself demands of an input, beyond its schema.
 
-use super::{Carried, Desk, Finished, Parsed, Stopped};
+use super::{Carried, Desk, Finished, Known, Parsed, Stopped};
 use crate::tools::{Entry, Outcome};
 use crate::words::{Flag, Step};
 use serde_json::Value;
@@ -67,11 +67,21 @@ pub(super) async fn again(valid: Valid, input: &Value, desk: &Desk) -> Result<Va
     } = valid;
     carried.raw_input = input.to_string().into();
     let parsed = super::parse::step(super::Found::rewritten(carried, entry), desk).await?;
+    wait_for_others(&parsed.carried, &parsed.entry, &parsed.input).await;
     step(parsed, desk).await
 }
 
+/// What a call with this input touches.
+pub(super) fn known(carried: &Carried, entry: &Entry, input: &Value) -> Known {
+    let tool = entry.tool();
+    Known {
+        safe: tool.is_concurrency_safe(&carried.cx, input),
+        footprint: tool.footprint(&carried.cx, input),
+    }
+}
+
 /// A call with an input that somebody rewrote, where nothing looks at that again.
-pub(super) fn unchecked(valid: Valid, input: Value) -> Valid {
+pub(super) async fn unchecked(valid: Valid, input: Value) -> Valid {
     let Valid {
         mut carried,
         entry,
@@ -79,6 +89,15 @@ pub(super) fn unchecked(valid: Valid, input: Value) -> Valid {
         ..
     } = valid;
     carried.raw_input = input.to_string().into();
+    wait_for_others(&carried, &entry, &input).await;
     carried.footprint = Some(entry.tool().footprint(&carried.cx, &input));
     Valid::back(carried, entry, input, flags)
+}
+
+/// What a rewritten call touches may conflict with what is in flight: it waits for that.
+async fn wait_for_others(carried: &Carried, entry: &Entry, input: &Value) {
+    if carried.turnstile.is_watched(carried.place) {
+        let known = known(carried, entry, input);
+        carried.turnstile.rewritten(carried.place, known).await;
+    }
 }

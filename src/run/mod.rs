@@ -16,7 +16,6 @@ use crate::sim::{InOrder, Random, Replay, Schedule, Sim, SimConfig, SimError};
 use crate::tools::{FileStates, Session, ToolAnswer, ToolEnv};
 use crate::trace::{self, Event, Trace, TraceBuilder};
 use crate::wire::Message;
-use crate::words::Policy;
 use crate::world::{Answers, Fs, MemoryFs, User, World, WorldOptions};
 use std::sync::Arc;
 
@@ -78,9 +77,6 @@ pub fn run_with(setup: Setup, model: &mut dyn Model) -> Result<RunReport, RunErr
     let (desk, answers) = desk(&setup, &world, &mut builder)?;
     let desk = Arc::new(desk);
     let policy = setup.policy.unwrap_or(setup.profile.policy);
-    if !matches!(policy, Policy::Serial | Policy::Waves) {
-        return Err(SetupError::Policy(policy).into());
-    }
     let cap = setup.max_concurrency.or(setup.profile.max_concurrency);
     let batch = Batch::new(world.clone(), desk.clone(), policy, cap);
     let options = AgentOptions {

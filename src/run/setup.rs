@@ -86,8 +86,6 @@ pub enum SetupError {
     Schedule(#[from] ScheduleError),
     #[error("the schedule is of another scenario: expected hash {wanted}, found {found}")]
     OtherScenario { wanted: String, found: String },
-    #[error("policy {0} is not supported yet; this version knows serial and waves")]
-    Policy(Policy),
     #[error("{}", .0.join("; "))]
     Permissions(Vec<String>),
     #[error("{}", .0.join("; "))]

@@ -1,6 +1,7 @@
 //! From a batch of calls to a batch of results: what may run together, and who owes
 //! what to whom.
 
+mod facts;
 mod owed;
 mod plan;
 mod run;

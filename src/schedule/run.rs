@@ -1,9 +1,9 @@
 //! Drives the calls of one batch. Whatever becomes of a call (a panic, an interrupt, a
 //! sibling's failure), its result is owed and is paid.
 
-use super::{Facts, Owed, Paid, Plan};
+use super::{Owed, Paid, Plan, facts};
 use crate::pipeline::{
-    CallLog, Carried, Desk, Finished, Parsed, Requested, Times, Turnstile, perform, prepare,
+    CallLog, Carried, Desk, Finished, Parsed, Requested, Times, Turnstile, Word, perform, prepare,
 };
 use crate::profile::SiblingFailure;
 use crate::sim::{ActorId, Died, Group};
@@ -13,7 +13,6 @@ use crate::wire::{self, Content, Message, ToolUse};
 use crate::words::{CallId, Class, Lane, Policy, Step};
 use crate::world::World;
 use serde_json::value::RawValue;
-use std::collections::VecDeque;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -67,7 +66,6 @@ struct Seat {
     tool_use: ToolUse,
     log: CallLog,
     parsed: Option<Parsed>,
-    safe: bool,
     paid: Option<(Paid, u32)>,
 }
 
@@ -94,16 +92,9 @@ impl Batch {
         for (place, call) in asked.into_iter().enumerate() {
             seats.push(self.seat(place, call, &turnstile).await);
         }
-        let mut plan = Plan::new(self.policy);
-        for seat in &seats {
-            plan.push(self.facts(seat));
-        }
         let mut interrupted = self.desk.interrupt.is_raised();
-        for wave in plan.waves() {
-            if interrupted || self.failed(&seats) {
-                break;
-            }
-            interrupted = self.wave(wave, &mut seats, &turnstile).await;
+        if !interrupted && !self.failed(&seats) {
+            interrupted = self.drive(&mut seats, &turnstile).await;
         }
         self.pay_the_rest(&mut seats, interrupted);
         Done {
@@ -130,7 +121,6 @@ impl Batch {
             tool_use: tool_use.clone(),
             log: log.clone(),
             parsed: None,
-            safe: true,
             paid: None,
         };
         log.push(now, Event::Call(call_event(&id, &tool_use)));
@@ -166,8 +156,6 @@ impl Batch {
         };
         match prepared {
             Some(Ok(parsed)) => {
-                // One after the other, nobody asks.
-                seat.safe = self.policy == Policy::Serial || parsed.is_safe();
                 seat.parsed = Some(parsed);
             }
             Some(Err(stopped)) => {
@@ -177,18 +165,6 @@ impl Batch {
             None => {}
         }
         seat
-    }
-
-    /// What the plan knows of a call. A hook that sees it may rewrite it into anything.
-    fn facts(&self, seat: &Seat) -> Facts {
-        let provisional = seat
-            .parsed
-            .as_ref()
-            .is_some_and(|parsed| self.desk.hooks.may_rewrite(parsed.tool()));
-        Facts {
-            safe: seat.safe,
-            provisional,
-        }
     }
 
     /// Whether a failure has put an end to the batch.
@@ -201,36 +177,34 @@ impl Batch {
             })
     }
 
-    /// Runs one wave to its end; `true` if an interrupt cut it off.
-    async fn wave(&self, wave: &[usize], seats: &mut [Seat], turnstile: &Arc<Turnstile>) -> bool {
-        let cap = self
-            .max_concurrency
-            .map_or(usize::MAX, |cap| cap.max(1) as usize);
-        let mut waiting: VecDeque<usize> = wave.iter().copied().collect();
+    /// Runs the calls as the plan lets them; `true` if an interrupt cut them off.
+    async fn drive(&self, seats: &mut [Seat], turnstile: &Arc<Turnstile>) -> bool {
+        let mut plan = Plan::new(self.policy);
+        let mut placed = 0;
         let mut live = Group::new();
         let interrupt = self.desk.interrupt.clone();
         let mut raised = pin!(interrupt.raised());
         loop {
-            while live.live().len() < cap
-                && let Some(place) = waiting.pop_front()
-            {
-                if let Some(parsed) = seats[place].parsed.take() {
-                    self.start(parsed, turnstile, &mut live);
-                }
-            }
+            self.advance(&mut plan, &mut placed, seats, turnstile, &mut live)
+                .await;
             if live.live().len() == 0 {
                 return false;
             }
             let ended = tokio::select! {
                 biased;
-                ended = live.next() => Some(ended),
-                () = &mut raised => None,
+                ended = live.next() => ended,
+                words = turnstile.words() => {
+                    self.hear(&mut plan, placed - 1, words);
+                    continue;
+                }
+                () = &mut raised => {
+                    self.cancel(&live, seats);
+                    return true;
+                }
             };
-            let Some((place, ended)) = ended else {
-                self.cancel(&live, seats);
-                return true;
-            };
+            let (place, ended) = ended;
             turnstile.pass(place);
+            plan.ended(place);
             match ended {
                 Ok((finished, rank)) => seats[place].pay(finished, rank),
                 Err(died) => self.died(&mut seats[place], died),
@@ -238,6 +212,58 @@ impl Batch {
             if self.failed(seats) {
                 self.cancel(&live, seats);
                 return false;
+            }
+        }
+    }
+
+    /// Places what can be placed and starts what may start, in call order.
+    async fn advance(
+        &self,
+        plan: &mut Plan,
+        placed: &mut usize,
+        seats: &mut [Seat],
+        turnstile: &Arc<Turnstile>,
+        live: &mut InFlight,
+    ) {
+        let cap = self
+            .max_concurrency
+            .map_or(usize::MAX, |cap| cap.max(1) as usize);
+        loop {
+            while plan.is_open() && *placed < seats.len() {
+                let seat = &seats[*placed];
+                let facts = facts::of(seat.parsed.as_ref(), &self.desk, self.policy).await;
+                if facts.is_settled(self.policy) {
+                    turnstile.pass(*placed);
+                }
+                plan.push(facts);
+                if plan.awaits_permission(*placed) {
+                    turnstile.watch(*placed);
+                }
+                *placed += 1;
+            }
+            if plan.take_resumed() {
+                turnstile.go_on();
+            }
+            let Some(place) = (live.live().len() < cap)
+                .then(|| plan.next_ready())
+                .flatten()
+            else {
+                return;
+            };
+            match seats[place].parsed.take() {
+                Some(parsed) => self.start(parsed, turnstile, live),
+                // It ended on its way here.
+                None => plan.ended(place),
+            }
+        }
+    }
+
+    /// Takes in what the call at `place`, which others wait for, turned out to be.
+    fn hear(&self, plan: &mut Plan, place: usize, words: Vec<Word>) {
+        for word in words {
+            match word {
+                Word::Rewritten(known) => plan.rewritten(place, &facts::known(known, &self.world)),
+                Word::Permitted(known) => plan.permitted(place, facts::known(known, &self.world)),
             }
         }
     }

@@ -210,6 +210,16 @@ impl Resource {
         }
     }
 
+    /// The same resource at the path that its own path leads to, by `real`.
+    pub fn led(&self, real: &dyn Fn(&str) -> Option<String>) -> Option<Resource> {
+        Some(match self {
+            Resource::File(path) => Resource::File(real(path)?.into()),
+            Resource::FileState(path) => Resource::FileState(real(path)?.into()),
+            Resource::Subtree(path) => Resource::Subtree(real(path)?.into()),
+            _ => return None,
+        })
+    }
+
     /// The pieces of the path: a folder and a name below it, which may be empty.
     fn path(&self) -> Option<(&str, &str)> {
         match self {
