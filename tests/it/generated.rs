@@ -7,7 +7,7 @@ use rehearsal::hooks::ScriptedHook;
 use rehearsal::model::{ScriptedCall, Turn};
 use rehearsal::run::{Order, Setup};
 use rehearsal::settings::{Layer, Source, merge};
-use rehearsal::words::Step;
+use rehearsal::words::{Policy, Step};
 use rehearsal::world::{
     Answer, Change, MemoryFs, MemoryOptions, OutsideChange, Trigger, UserAnswer, UserReply,
 };
@@ -155,6 +155,7 @@ prop_compose! {
         changes in (outside(0), outside(1), 0..3usize),
         interrupt in option::weighted(0.3, (1..8u32, step())),
         latency in 0..20u64,
+        policy in option::of(prop::sample::select(Policy::ALL)),
         seed in any::<u64>(),
     ) -> Setup {
         let fs = MemoryFs::new(MemoryOptions::default());
@@ -185,6 +186,7 @@ prop_compose! {
         turns.push(Turn { say: vec!["Done.".to_owned()], ..Turn::default() });
         Setup {
             seed,
+            policy,
             order: Order::Random,
             fs,
             settings,

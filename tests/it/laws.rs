@@ -259,9 +259,13 @@ proptest! {
     }
 
     #[test]
-    fn waves_end_as_serial_does(setup in session(ALONE)) {
+    fn every_policy_ends_as_serial_does(
+        setup in session(ALONE),
+        policy in prop::sample::select(&[Policy::Waves, Policy::Rwlock, Policy::Footprint][..]),
+        cap in prop::option::of(1..4u64),
+    ) {
         let serial = ran(Setup { policy: Some(Policy::Serial), order: Order::InOrder, ..setup.clone() });
-        let waves = ran(Setup { policy: Some(Policy::Waves), ..setup });
+        let other = ran(Setup { policy: Some(policy), max_concurrency: cap, ..setup });
         let outcome = |report: &RunReport| -> Vec<(String, Class, String)> {
             events(&report.trace)
                 .filter_map(|event| match event {
@@ -270,8 +274,8 @@ proptest! {
                 })
                 .collect()
         };
-        prop_assert_eq!(outcome(&serial), outcome(&waves));
-        prop_assert_eq!(serial.fs.world_hash(), waves.fs.world_hash());
+        prop_assert_eq!(outcome(&serial), outcome(&other));
+        prop_assert_eq!(serial.fs.world_hash(), other.fs.world_hash());
     }
 
     #[test]
