@@ -67,9 +67,14 @@ pub(super) fn is_protected(path: &str) -> bool {
     if FILES.contains(&name) {
         return true;
     }
+    // Every one of the folders begins with a dot.
+    let hidden: Vec<&str> = path
+        .match_indices("/.")
+        .map(|(at, _)| &path[at + 1..])
+        .collect();
     let below = |folder: &str| {
-        let inside = format!("/{folder}/");
-        path.contains(&inside) || path.ends_with(&inside[..inside.len() - 1])
+        let mut behind = hidden.iter().filter_map(|rest| rest.strip_prefix(folder));
+        behind.any(|rest| rest.is_empty() || rest.starts_with('/'))
     };
     FOLDERS.iter().any(|folder| {
         let excepted = EXCEPT
@@ -84,6 +89,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_folder_begins_with_a_dot() {
+        assert!(
+            FOLDERS
+                .iter()
+                .chain(EXCEPT)
+                .all(|folder| folder.starts_with('.'))
+        );
+    }
+
+    #[test]
     fn what_is_protected() {
         let yes = [
             "/p/.git/hooks/x",
@@ -92,6 +107,7 @@ mod tests {
             "/p/.npmrc",
             "/p/.git",
             "/h/.config/git/config",
+            "/p/.gitx/.git",
             "/p/a/.mcp.json",
         ];
         let no = [
@@ -99,6 +115,8 @@ mod tests {
             "/p/.gitignore",
             "/p/.claude/worktrees/a/x",
             "/p/git/x",
+            "/p/.gitx/y",
+            "/p/a.git/x",
             "/h/.config/x",
         ];
         for path in yes {

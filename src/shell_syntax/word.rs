@@ -33,6 +33,7 @@ pub(super) fn insets<'t>(node: Node<'t>, into: &mut Vec<Inset<'t>>) {
             "expansion" => InsetKind::Parameter,
             "arithmetic_expansion" => InsetKind::Arithmetic,
             "ansi_c_string" => InsetKind::AnsiC,
+            _ if node.child_count() == 0 => continue,
             _ => {
                 let mut cursor = node.walk();
                 let children: Vec<Node<'t>> = node.children(&mut cursor).collect();

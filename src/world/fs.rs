@@ -208,23 +208,31 @@ pub trait Fs: Send + Sync {
 /// The absolute, normal form of `path` as seen from `cwd`: `.`, `..` and `//`
 /// resolved by text, `~` not expanded, never above the root.
 pub fn normalize(cwd: &str, path: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
     let absolute = path.starts_with('/');
+    if absolute
+        && path.len() > 1
+        && !path.ends_with('/')
+        && !path.contains("/.")
+        && !path.contains("//")
+    {
+        return path.to_owned();
+    }
     let whole = if absolute { "" } else { cwd };
+    let mut normal = String::with_capacity(whole.len() + path.len() + 1);
     for part in whole.split('/').chain(path.split('/')) {
         match part {
             "" | "." => {}
-            ".." => {
-                parts.pop();
+            ".." => normal.truncate(normal.rfind('/').unwrap_or(0)),
+            part => {
+                normal.push('/');
+                normal.push_str(part);
             }
-            part => parts.push(part),
         }
     }
-    if parts.is_empty() {
-        "/".to_owned()
-    } else {
-        format!("/{}", parts.join("/"))
+    if normal.is_empty() {
+        normal.push('/');
     }
+    normal
 }
 
 /// Whether `path` is one that a file system takes: absolute, normal, no NUL, within

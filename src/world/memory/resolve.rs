@@ -51,13 +51,14 @@ impl<'a> Place<'a> {
 
     /// The absolute path without links.
     pub fn path(&self) -> String {
-        let mut path = String::new();
         let leaf = match self.leaf {
             Leaf::Folder => None,
             Leaf::File(name, _) | Leaf::Missing(name) => Some(name),
         };
         let folders = self.folders.iter().skip(1).map(|(name, _)| *name);
-        for name in folders.chain(leaf) {
+        let names = folders.chain(leaf);
+        let mut path = String::with_capacity(names.clone().map(|name| name.len() + 1).sum());
+        for name in names {
             path.push('/');
             path.push_str(name);
         }
@@ -94,8 +95,9 @@ impl Walker {
         path: &'a str,
         for_what: For,
     ) -> Result<Place<'a>, FsErrorKind> {
-        let mut folders: Vec<(&'a str, &'a Folder)> = vec![("", root)];
-        let mut todo: Vec<&'a str> = Vec::new();
+        let mut folders: Vec<(&'a str, &'a Folder)> = Vec::with_capacity(USUAL_DEPTH);
+        folders.push(("", root));
+        let mut todo: Vec<&'a str> = Vec::with_capacity(USUAL_DEPTH);
         let mut links = 0;
         push_parts(&mut todo, path);
         while let Some(part) = todo.pop() {
@@ -178,6 +180,9 @@ impl Walker {
         }
     }
 }
+
+/// Room for the folders of a path that is no deeper than most.
+const USUAL_DEPTH: usize = 12;
 
 /// Stands for a slash at the end of a link's target.
 const TRAILING: &str = "/";
