@@ -109,7 +109,7 @@ impl HookDesk {
         let response = outcome
             .data
             .clone()
-            .unwrap_or_else(|| Value::String(outcome.text()));
+            .map_or_else(|| Value::String(outcome.text()), Value::from);
         let running_ms = seen.carried.times.running_ms;
         let facts = result_facts(event, response, outcome.is_error(), running_ms);
         let mut runs = self.of_call(event, seen, facts).await?;

@@ -5,13 +5,13 @@ use super::file_state::{FileState, Origin};
 use super::guard::{self, Purpose, Stage};
 use super::matching::{Reading, find};
 use super::ranges::Ranges;
-use super::target::{Foreseen, Loaded, Target, load, missing, not_loaded, resolve};
+use super::target::{Foreseen, Loaded, Target, load_hashed, missing, not_loaded, resolve};
 use super::{
-    Footprint, Outcome, Permit, Progress, Refusal, RuleSubject, Tool, ToolCx, fields, patch,
+    Data, Footprint, Outcome, Permit, Progress, Refusal, RuleSubject, Tool, ToolCx, fields, patch,
 };
 use crate::profile::{PartialReadCounts, StaleEdit};
 use crate::words::{Class, Flag};
-use crate::world::{ContentHash, FileKind, FsErrorKind};
+use crate::world::{Bytes, ContentHash, FileKind, FsErrorKind};
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -131,7 +131,7 @@ impl Tool for Edit {
         _permit: &dyn Permit,
         _progress: &dyn Progress,
     ) -> Outcome {
-        let run = async { run(cx, &one(input)?).await };
+        let run = async { run(cx, one(input)?).await };
         run.await.unwrap_or_else(Outcome::from)
     }
 }
@@ -181,7 +181,7 @@ impl Tool for MultiEdit {
         _permit: &dyn Permit,
         _progress: &dyn Progress,
     ) -> Outcome {
-        let run = async { run(cx, &many(input)?).await };
+        let run = async { run(cx, many(input)?).await };
         run.await.unwrap_or_else(Outcome::from)
     }
 }
@@ -275,7 +275,7 @@ async fn plan(cx: &ToolCx, asked: &Asked, stage: Stage) -> Result<Plan, Refusal>
         ));
     }
     let state = guard::known(cx, &target, Purpose::Edit, stage).await?;
-    let loaded = match load(cx, &target).await {
+    let (loaded, hash) = match load_hashed(cx, &target).await {
         Ok(loaded) => loaded,
         Err(e) if e.kind == FsErrorKind::NotFound => return Err(missing(cx, &target).await),
         Err(e) => return Err(not_loaded(cx, &target, &e).await),
@@ -286,7 +286,6 @@ async fn plan(cx: &ToolCx, asked: &Asked, stage: Stage) -> Result<Plan, Refusal>
             format!("{path} is a binary file. Change it with a program made for it, in Bash."),
         ));
     }
-    let hash = ContentHash::of(&loaded.content);
     let checks = stage == Stage::Validate || profile.recheck_before_write;
     let changed = state
         .as_ref()
@@ -390,14 +389,14 @@ fn applied(
     apply(given, known, &asked.edits)
 }
 
-async fn run(cx: &ToolCx, asked: &Asked) -> Result<Outcome, Refusal> {
-    match plan(cx, asked, Stage::Execute).await? {
+async fn run(cx: &ToolCx, asked: Asked) -> Result<Outcome, Refusal> {
+    match plan(cx, &asked, Stage::Execute).await? {
         Plan::Create { target, applied } => {
             let meta = guard::create(cx, &target, &applied.content).await?;
             let text = format!("Created {} ({} bytes).", target.path, meta.size);
-            let data = data(&target, asked, &[], &applied.content);
-            let (content, shown) = (applied.content, applied.shown);
-            guard::remember(cx, &target, content, &meta, shown, Origin::Write).await;
+            let (content, shown) = (Bytes::from(applied.content), applied.shown);
+            guard::remember(cx, &target, content.clone(), &meta, shown, Origin::Write).await;
+            let data = Data::later(move || data(&target, &asked, &[], &content));
             Ok(Outcome::ok(text).with_data(data))
         }
         Plan::Replace {
@@ -408,20 +407,26 @@ async fn run(cx: &ToolCx, asked: &Asked) -> Result<Outcome, Refusal> {
             recovered,
         } => {
             let meta = guard::replace(cx, &target, &loaded, hash, &applied.content).await?;
-            let mut data = data(&target, asked, &loaded.content, &applied.content);
             let mut text = said(&target, &applied);
             if let Some(how) = &recovered {
                 text.push_str(&format!(
                     " It had changed since you last saw it ({how}); the edit was made in what it holds now, which you have not seen whole."
                 ));
-                data["staleRecovered"] = json!(true);
             }
-            let (content, shown) = (applied.content, applied.shown);
-            guard::remember(cx, &target, content, &meta, shown, Origin::Edit).await;
+            let (content, shown) = (Bytes::from(applied.content), applied.shown);
+            guard::remember(cx, &target, content.clone(), &meta, shown, Origin::Edit).await;
+            let is_recovered = recovered.is_some();
+            let data = Data::later(move || {
+                let mut data = data(&target, &asked, &loaded.content, &content);
+                if is_recovered {
+                    data["staleRecovered"] = json!(true);
+                }
+                data
+            });
             let outcome = Outcome::ok(text).with_data(data);
-            Ok(match recovered {
-                Some(_) => outcome.with_flag(Flag::StaleRecovered),
-                None => outcome,
+            Ok(match is_recovered {
+                true => outcome.with_flag(Flag::StaleRecovered),
+                false => outcome,
             })
         }
     }

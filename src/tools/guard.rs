@@ -11,7 +11,7 @@ use super::target::{Loaded, Target, load, refused};
 use super::{Refusal, ToolCx};
 use crate::profile::{PartialReadCounts, Profile, StaleBy, Unmet};
 use crate::words::Class;
-use crate::world::{ContentHash, FsErrorKind, Meta, ReplaceError};
+use crate::world::{Bytes, ContentHash, FsErrorKind, Meta, ReplaceError};
 use std::sync::Arc;
 
 /// What is about to be done to a file.
@@ -202,7 +202,7 @@ fn whole(target: &Target, content: &[u8], meta: Meta) -> Result<Meta, Refusal> {
 pub(super) async fn remember(
     cx: &ToolCx,
     target: &Target,
-    content: Vec<u8>,
+    content: Bytes,
     meta: &Meta,
     shown: Ranges,
     origin: Origin,
@@ -211,7 +211,7 @@ pub(super) async fn remember(
         call: cx.call.number,
         meta_mtime_ms: meta.mtime_ms,
         hash: ContentHash::of(&content),
-        content: content.into(),
+        content,
         shown,
         view: None,
     };

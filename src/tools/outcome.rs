@@ -1,8 +1,8 @@
 //! How a call ended, as a value: tool failures are not `Err`.
 
+use super::Data;
 use crate::wire::{Block, Content};
 use crate::words::{Class, Flag};
-use serde_json::Value;
 
 /// What goes into the `content` of a `tool_result`.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,7 +39,7 @@ pub struct Outcome {
     pub flags: Vec<Flag>,
     pub content: ResultContent,
     /// The structured result that post-hooks and transcripts get, if the tool has one.
-    pub data: Option<Value>,
+    pub data: Option<Data>,
     /// What is wrong with the scenario, not with the call: a program that the virtual
     /// shell lacks. The run reports it and fails, whatever the model makes of the result.
     pub complaint: Option<String>,
@@ -87,8 +87,8 @@ impl Outcome {
         }
     }
 
-    pub fn with_data(mut self, data: Value) -> Outcome {
-        self.data = Some(data);
+    pub fn with_data(mut self, data: impl Into<Data>) -> Outcome {
+        self.data = Some(data.into());
         self
     }
 

@@ -3,7 +3,7 @@
 use super::file_state::Seen;
 use super::page::{Layout, Next, Page, Paged, Start, page};
 use super::ranges::Ranges;
-use super::target::{Foreseen, Loaded, Target, load, missing, not_loaded, resolve};
+use super::target::{Foreseen, Loaded, Target, load_hashed, missing, not_loaded, resolve};
 use super::{
     Footprint, Outcome, Permit, Progress, ReadOnly, Refusal, RuleSubject, Tool, ToolCx, fields,
     form,
@@ -139,7 +139,7 @@ async fn run(input: &Value, cx: &ToolCx) -> Result<Outcome, Refusal> {
     let input: Input = fields::read(input)?;
     let start = input.start();
     let target = resolve(cx, &input.file_path).await?;
-    let loaded = match load(cx, &target).await {
+    let (loaded, hash) = match load_hashed(cx, &target).await {
         Ok(loaded) => loaded,
         Err(e) => return Err(not_loaded(cx, &target, &e).await),
     };
@@ -165,7 +165,7 @@ async fn run(input: &Value, cx: &ToolCx) -> Result<Outcome, Refusal> {
             ),
         ));
     }
-    text(cx, &target, &loaded, start, has_range).await
+    text(cx, &target, &loaded, hash, start, has_range).await
 }
 
 /// The outcome for a text file.
@@ -173,11 +173,11 @@ async fn text(
     cx: &ToolCx,
     target: &Target,
     loaded: &Loaded,
+    hash: ContentHash,
     start: Start,
     has_range: bool,
 ) -> Result<Outcome, Refusal> {
     let profile = &cx.env.profile;
-    let hash = ContentHash::of(&loaded.content);
     let view = (start.line, start.max_lines.unwrap_or(0), start.unit);
     if profile.reread_unchanged == RereadUnchanged::Stub {
         let known = cx.env.files.get(&cx.world, &target.canonical).await;

@@ -5,7 +5,7 @@ use super::nearest::{did_you_mean, nearest};
 use super::{Refusal, ToolCx};
 use crate::sim::Resource;
 use crate::words::Class;
-use crate::world::{Bytes, FsError, FsErrorKind, Meta, split};
+use crate::world::{Bytes, ContentHash, FsError, FsErrorKind, Meta, split};
 use std::sync::Arc;
 
 /// Files over this are read in pieces (`Fs::read` refuses them).
@@ -177,6 +177,28 @@ pub(super) async fn load(cx: &ToolCx, target: &Target) -> Result<Loaded, FsError
             content,
             meta,
             is_cut: false,
+        }),
+    }
+}
+
+/// The same with the content's hash.
+pub(super) async fn load_hashed(
+    cx: &ToolCx,
+    target: &Target,
+) -> Result<(Loaded, ContentHash), FsError> {
+    match cx.world.read_hashed(&target.canonical).await {
+        Err(e) if e.kind == FsErrorKind::TooLarge => {
+            let loaded = load_in_pieces(cx, target).await?;
+            let hash = ContentHash::of(&loaded.content);
+            Ok((loaded, hash))
+        }
+        read => read.map(|(content, hash, meta)| {
+            let loaded = Loaded {
+                content,
+                meta,
+                is_cut: false,
+            };
+            (loaded, hash)
         }),
     }
 }

@@ -4,13 +4,13 @@ use super::file_state::Origin;
 use super::form::{BOM, LineEnds, bom_len, to_crlf, to_lf};
 use super::guard::{self, Purpose, Stage};
 use super::ranges::Ranges;
-use super::target::{Foreseen, Loaded, Target, load, not_loaded, resolve};
+use super::target::{Foreseen, Loaded, Target, load_hashed, not_loaded, resolve};
 use super::{
-    Footprint, Outcome, Permit, Progress, Refusal, RuleSubject, Tool, ToolCx, fields, patch,
+    Data, Footprint, Outcome, Permit, Progress, Refusal, RuleSubject, Tool, ToolCx, fields, patch,
 };
 use crate::profile::Unmet;
 use crate::words::Class;
-use crate::world::{ContentHash, FileKind, FsErrorKind};
+use crate::world::{Bytes, ContentHash, FileKind, FsErrorKind};
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -140,11 +140,10 @@ async fn plan(cx: &ToolCx, input: Input, stage: Stage) -> Result<Plan, Refusal> 
         Err(e) => return Err(not_loaded(cx, &target, &e).await),
     }
     let state = guard::known(cx, &target, Purpose::Write, stage).await?;
-    let loaded = match load(cx, &target).await {
+    let (loaded, hash) = match load_hashed(cx, &target).await {
         Ok(loaded) => loaded,
         Err(e) => return Err(not_loaded(cx, &target, &e).await),
     };
-    let hash = ContentHash::of(&loaded.content);
     let checks = profile.stale_write == Unmet::Refuse
         && (stage == Stage::Validate || profile.recheck_before_write);
     if checks
@@ -206,7 +205,7 @@ async fn run(cx: &ToolCx, input: Input) -> Result<Outcome, Refusal> {
         mut remarks,
     } = plan;
     let lines = count_lines(&content);
-    let (meta, text, data) = match &replaces {
+    let (meta, text) = match &replaces {
         None => {
             let meta = guard::create(cx, &target, &content).await?;
             let text = format!(
@@ -214,7 +213,7 @@ async fn run(cx: &ToolCx, input: Input) -> Result<Outcome, Refusal> {
                 target.path,
                 content.len()
             );
-            (meta, text, data("create", &target, &[], &content))
+            (meta, text)
         }
         Some((loaded, hash)) => {
             let meta = guard::replace(cx, &target, loaded, *hash, &content).await?;
@@ -232,7 +231,7 @@ async fn run(cx: &ToolCx, input: Input) -> Result<Outcome, Refusal> {
                 content.len(),
                 count_lines(old)
             );
-            (meta, text, data("update", &target, old, &content))
+            (meta, text)
         }
     };
     let text = std::iter::once(text)
@@ -240,7 +239,12 @@ async fn run(cx: &ToolCx, input: Input) -> Result<Outcome, Refusal> {
         .collect::<Vec<_>>()
         .join(" ");
     let shown = Ranges::whole(content.len());
-    guard::remember(cx, &target, content, &meta, shown, Origin::Write).await;
+    let content = Bytes::from(content);
+    guard::remember(cx, &target, content.clone(), &meta, shown, Origin::Write).await;
+    let data = Data::later(move || match &replaces {
+        None => data("create", &target, &[], &content),
+        Some((old, _)) => data("update", &target, &old.content, &content),
+    });
     Ok(Outcome::ok(text).with_data(data))
 }
 

@@ -139,6 +139,15 @@ impl Actor {
         .await
     }
 
+    /// The content, its hash and the metadata of one file, in one step.
+    pub async fn read_hashed(&self, path: &str) -> Result<(Bytes, ContentHash, Meta), FsError> {
+        self.touch(Resource::File(path.into()), OpKind::Read, |fs, _| {
+            let (bytes, hash) = fs.read_hashed(path)?;
+            Ok((bytes, hash, fs.stat(path)?))
+        })
+        .await
+    }
+
     pub async fn read_range(&self, path: &str, offset: u64, len: u64) -> Result<Bytes, FsError> {
         self.touch(Resource::File(path.into()), OpKind::Read, |fs, _| {
             fs.read_range(path, offset, len)

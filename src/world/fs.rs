@@ -165,6 +165,12 @@ pub trait Fs: Send + Sync {
     fn lstat(&self, path: &str) -> Result<Meta, FsError>;
     /// The whole content. Fails with `TooLarge` over [`READ_LIMIT_BYTES`]: use [`Fs::read_range`].
     fn read(&self, path: &str) -> Result<Bytes, FsError>;
+    /// The whole content with its hash. A file system that keeps hashes gives the one it has.
+    fn read_hashed(&self, path: &str) -> Result<(Bytes, ContentHash), FsError> {
+        let bytes = self.read(path)?;
+        let hash = ContentHash::of(&bytes);
+        Ok((bytes, hash))
+    }
     /// At most `len` bytes from byte `offset`; fewer at the end. Fails with `TooLarge`
     /// if that is more than [`READ_LIMIT_BYTES`].
     fn read_range(&self, path: &str, offset: u64, len: u64) -> Result<Bytes, FsError>;

@@ -66,6 +66,12 @@ impl Fs for MemoryFs {
         self.content(path)?.whole().map_err(at(path))
     }
 
+    fn read_hashed(&self, path: &str) -> Result<(Bytes, ContentHash), FsError> {
+        let content = self.content(path)?;
+        let bytes = content.whole().map_err(at(path))?;
+        Ok((bytes, content.hash()))
+    }
+
     fn read_range(&self, path: &str, offset: u64, len: u64) -> Result<Bytes, FsError> {
         self.content(path)?.range(offset, len).map_err(at(path))
     }
