@@ -262,7 +262,7 @@ impl<'a> Builder<'a> {
     fn denials(&mut self, line: &Line<'a>) {
         let denied = line
             .permission_denials
-            .and_then(|list| list.parse::<Vec<Object<DeniedCall>>>());
+            .and_then(|list| list.read::<Vec<Object<DeniedCall>>>());
         for call in denied.unwrap_or_default() {
             self.denied
                 .extend(call.0.and_then(|call| call.id.0).map(Cow::into_owned));

@@ -25,9 +25,9 @@ lenient_object! {
 
 /// The replacements that the input of Edit or MultiEdit asks for; `None` if it has none.
 pub fn replacements(input: Raw<'_>) -> Option<Vec<Replacement<'_>>> {
-    let asked: Fields = input.parse()?;
+    let asked: Fields = input.read()?;
     let fields = match asked.edits {
-        Some(edits) => edits.parse::<Vec<Fields>>()?,
+        Some(edits) => edits.read::<Vec<Fields>>()?,
         None => vec![asked],
     };
     fields
@@ -66,11 +66,11 @@ lenient_object! {
 
 /// The hunks of a `structuredPatch`; `None` if it is none.
 pub fn hunks(patch: Raw<'_>) -> Option<Vec<Hunk<'_>>> {
-    let hunks: Vec<HunkFields> = patch.parse()?;
+    let hunks: Vec<HunkFields> = patch.read()?;
     hunks
         .into_iter()
         .map(|hunk| {
-            let lines: Vec<Str> = hunk.lines?.parse()?;
+            let lines: Vec<Str> = hunk.lines?.read()?;
             Some(Hunk {
                 old_start: hunk.old_start?.parse()?,
                 old_lines: hunk.old_lines?.parse()?,

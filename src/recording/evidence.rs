@@ -87,7 +87,7 @@ pub fn file_of(call: &RecordedCall<'_>, folders: &Folders) -> Option<String> {
     ) {
         return None;
     }
-    let input: Input = call.input.parse()?;
+    let input: Input = call.input.read()?;
     let path = input.file_path.0.or(input.notebook_path.0)?;
     Some(folders.resolve(&path))
 }
@@ -182,7 +182,7 @@ fn shown_by_structure(result: Structured<'_>, path: String) -> Option<Evidence<'
 fn shown_by_text<'a>(call: &RecordedCall<'a>, path: String) -> Option<Evidence<'a>> {
     let result = call.result.as_ref()?;
     let lines = numbered_lines(&result.text())?;
-    let input: Input = call.input.parse()?;
+    let input: Input = call.input.read()?;
     let whole = input.offset.is_none()
         && input.limit.is_none()
         && lines.first_line == 1
@@ -211,7 +211,7 @@ fn edited<'a>(call: &RecordedCall<'a>, result: Structured<'a>, path: String) -> 
 }
 
 fn written<'a>(call: &RecordedCall<'a>, result: Structured<'a>, path: String) -> Evidence<'a> {
-    let input: Input = call.input.parse().unwrap_or_default();
+    let input: Input = call.input.read().unwrap_or_default();
     let Some(content) = input.content.0 else {
         return Evidence::Changed { path };
     };

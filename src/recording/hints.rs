@@ -57,14 +57,14 @@ lenient_object! {
 
 /// What an attachment tells of a file, if it tells anything.
 pub(super) fn of_attachment(attachment: Raw<'_>) -> Option<Told<'_>> {
-    let attachment: Attachment = attachment.parse()?;
+    let attachment: Attachment = attachment.read()?;
     match attachment.kind.0.as_deref()? {
         "edited_text_file" => Some(Told::Edited {
             path: attachment.filename.0?,
             snippet: attachment.snippet.0?,
         }),
         "file" => {
-            let file = attachment.content?.parse::<ShownFile>()?.file.0?;
+            let file = attachment.content?.read::<ShownFile>()?.file.0?;
             Some(Told::Shown {
                 path: file.path.0.or(attachment.filename.0)?,
                 content: file.content.0?,
@@ -77,7 +77,7 @@ pub(super) fn of_attachment(attachment: Raw<'_>) -> Option<Told<'_>> {
             path: attachment.filename.0?,
         }),
         "nested_memory" => {
-            let memory: Memory = attachment.content?.parse()?;
+            let memory: Memory = attachment.content?.read()?;
             // Without a word that both are the same, the text may be a digest of the file.
             let content = match memory.differs.0 {
                 Some(false) => memory.content.0,
@@ -106,7 +106,7 @@ pub(super) fn is_session_start(data: Raw<'_>) -> bool {
     if memmem::find(data.get().as_bytes(), b"\"SessionStart").is_none() {
         return false;
     }
-    let hook: Hook = data.parse().unwrap_or_default();
+    let hook: Hook = data.read().unwrap_or_default();
     hook.event.0.as_deref() == Some("SessionStart")
         && hook.name.0.as_deref() != Some("SessionStart:compact")
 }
@@ -115,7 +115,7 @@ pub(super) fn is_session_start(data: Raw<'_>) -> bool {
 pub(super) fn of_progress(data: Raw<'_>) -> Option<(Line<'_>, Option<Cow<'_, str>>)> {
     // Most progress is of hooks and commands, and long.
     memmem::find(data.get().as_bytes(), b"\"agent_progress\"")?;
-    let progress: Progress = data.parse()?;
+    let progress: Progress = data.read()?;
     (progress.kind.0.as_deref() == Some("agent_progress"))
         .then(|| Some((progress.message.0?, progress.agent.0)))?
 }

@@ -103,6 +103,9 @@ impl<'de> Visitor<'de> for ContentVisitor {
     fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
         Ok(Content::Text(Cow::Owned(text.to_owned())))
     }
+    fn visit_string<E>(self, text: String) -> Result<Self::Value, E> {
+        Ok(Content::Text(Cow::Owned(text)))
+    }
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
         let mut blocks = Vec::new();
         while let Some(element) = seq.next_element::<Object<Block<'de>>>()? {

@@ -5,6 +5,7 @@
 //! goes on over the next lines. What remains is a complaint about that line alone.
 
 use super::note::{LineComplaint, Notes, RepairKind};
+use super::skim::skim;
 use memchr::memchr;
 use serde::de::{Deserialize, IgnoredAny};
 
@@ -43,7 +44,7 @@ pub(super) fn each_object<'a, T: Object<'a>>(
         }
         notes.lines += 1;
         if line.trim_ascii_start().starts_with('{')
-            && let Ok(object) = serde_json::from_str::<T>(line)
+            && let Some(object) = skim::<T>(line).or_else(|| serde_json::from_str(line).ok())
         {
             if object.is_known() {
                 take(number, object, notes);

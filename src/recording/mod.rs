@@ -25,6 +25,7 @@ mod reconstruct;
 mod recorded;
 mod sdk_capture;
 mod session_file;
+mod skim;
 mod source;
 mod stream_json;
 mod structured;

@@ -1,5 +1,6 @@
 //! Pieces of JSON as they stand in a recording, and string fields that never fail.
 
+use super::skim::skim_valid;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -30,6 +31,11 @@ impl<'a> Raw<'a> {
         serde_json::from_str(self.0).ok()
     }
 
+    /// The same for a type of which little is asked for: the rest is skimmed over.
+    pub(super) fn read<T: Deserialize<'a>>(self) -> Option<T> {
+        skim_valid(self.0).or_else(|| self.parse())
+    }
+
     /// Whether the value is an object.
     pub fn is_object(self) -> bool {
         self.0.starts_with('{')
@@ -43,7 +49,27 @@ impl<'a> Raw<'a> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for Raw<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        <&'de RawValue>::deserialize(deserializer).map(|raw| Raw(raw.get()))
+        deserializer.deserialize_newtype_struct(RAW, RawVisitor)
+    }
+}
+
+/// By this name a reader of ours knows that a value is wanted as its text.
+pub(super) const RAW: &str = "rehearsal::Raw";
+
+struct RawVisitor;
+
+impl<'de> Visitor<'de> for RawVisitor {
+    type Value = Raw<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+    fn visit_borrowed_str<E>(self, json: &'de str) -> Result<Self::Value, E> {
+        Ok(Raw(json))
+    }
+    /// serde_json's own reader has another name for it.
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, d: D) -> Result<Self::Value, D::Error> {
+        <&'de RawValue>::deserialize(d).map(|raw| Raw(raw.get()))
     }
 }
 
@@ -89,9 +115,7 @@ pub(super) struct Bool(pub Option<bool>);
 
 impl<'de> Deserialize<'de> for Bool {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // `Raw` would need the deserializer to be serde_json's own, which it is.
-        let raw = <&'de RawValue>::deserialize(deserializer)?;
-        Ok(Bool(match raw.get() {
+        Ok(Bool(match Raw::deserialize(deserializer)?.get() {
             "true" => Some(true),
             "false" => Some(false),
             _ => None,
@@ -203,7 +227,7 @@ lenient_object! {
 
 /// The texts of an array of content blocks, in order; empty for anything else.
 pub(super) fn block_texts(blocks: Raw<'_>) -> Vec<Cow<'_, str>> {
-    let Some(blocks) = blocks.parse::<Vec<Object<TextBlock>>>() else {
+    let Some(blocks) = blocks.read::<Vec<Object<TextBlock>>>() else {
         return Vec::new();
     };
     blocks

@@ -37,6 +37,6 @@ impl<'a> Structured<'a> {
     /// That of a result; with nothing in it where there is none.
     pub fn of(result: &RecordedResult<'a>) -> Structured<'a> {
         let structured = result.structured.filter(|raw| raw.is_object());
-        structured.and_then(Raw::parse).unwrap_or_default()
+        structured.and_then(Raw::read).unwrap_or_default()
     }
 }

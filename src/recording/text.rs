@@ -1,7 +1,7 @@
 //! Texts of recordings as they are compared: with line feeds, line by line, searched
 //! many bytes at a time.
 
-use memchr::{memchr, memchr_iter, memmem};
+use memchr::{memchr, memchr_iter, memchr2, memmem};
 use std::borrow::Cow;
 
 /// The text with line feeds only.
@@ -64,6 +64,38 @@ pub(super) fn unescaped(json: &str) -> Option<Cow<'_, str>> {
     unescaped_body(json.strip_prefix('"')?.strip_suffix('"')?)
 }
 
+/// Where the first of one or two bytes stands. Escapes and quotes stand close together,
+/// so a call that sets out to search far takes longer than looking near by, eight bytes
+/// at a time.
+pub(super) fn next_of<const N: usize>(bytes: [u8; N], text: &[u8]) -> Option<usize> {
+    const NEAR: usize = 64;
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
+    let (near, far) = text.split_at(text.len().min(NEAR));
+    let (words, rest) = near.as_chunks::<8>();
+    for (n, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        // The high bit of each byte that is one of them, and perhaps of bytes after it.
+        let found = bytes.iter().fold(0, |found, byte| {
+            let differs = word ^ (ONES * u64::from(*byte));
+            found | (differs.wrapping_sub(ONES) & !differs)
+        }) & HIGH;
+        if found != 0 {
+            return Some(n * 8 + found.trailing_zeros() as usize / 8);
+        }
+    }
+    let at = words.len() * 8;
+    if let Some(found) = rest.iter().position(|byte| bytes.contains(byte)) {
+        return Some(at + found);
+    }
+    let found = match bytes[..] {
+        [a] => memchr(a, far),
+        [a, b] => memchr2(a, b, far),
+        _ => far.iter().position(|byte| bytes.contains(byte)),
+    };
+    found.map(|found| near.len() + found)
+}
+
 fn unescaped_body(body: &str) -> Option<Cow<'_, str>> {
     let Some(first) = memchr(b'\\', body.as_bytes()) else {
         return Some(Cow::Borrowed(body));
@@ -85,7 +117,7 @@ fn unescaped_body(body: &str) -> Option<Cow<'_, str>> {
                 let (c, len) = unicode_escape(escape)?;
                 text.push(c);
                 rest = escape.get(len..)?;
-                next = memchr(b'\\', rest.as_bytes());
+                next = next_of([b'\\'], rest.as_bytes());
                 continue;
             }
             same @ (b'"' | b'\\' | b'/') => char::from(*same),
@@ -93,7 +125,7 @@ fn unescaped_body(body: &str) -> Option<Cow<'_, str>> {
         };
         text.push(plain);
         rest = escape.get(1..)?;
-        next = memchr(b'\\', rest.as_bytes());
+        next = next_of([b'\\'], rest.as_bytes());
     }
     text.push_str(rest);
     Some(Cow::Owned(text))
@@ -167,6 +199,15 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn the_first_of_some_bytes(text in "[a-c\u{80}é]{0,100}[a\"\\\\é]{0,20}") {
+            let text = text.as_bytes();
+            let first = |bytes: &[u8]| text.iter().position(|byte| bytes.contains(byte));
+            prop_assert_eq!(next_of([b'"'], text), first(b"\""));
+            prop_assert_eq!(next_of([b'"', b'\\'], text), first(b"\"\\"));
+            prop_assert_eq!(next_of([0x81], text), first(&[0x81]));
+        }
+
         #[test]
         fn a_beginning_is_one(text in "[a\\\\\"\n\u{1}é😀]{0,40}", len in 0_usize..60) {
             let json = serde_json::Value::String(text.clone()).to_string();

@@ -41,7 +41,7 @@ pub(super) fn read<'a>(source: &'a Source<'_>) -> Recording<'a> {
             if let Some(text) = line.user_text.and_then(Raw::as_text) {
                 builder.prompt(number, text);
             }
-            let blocks = line.blocks.and_then(Raw::parse::<Vec<Object<TurnBlock>>>);
+            let blocks = line.blocks.and_then(Raw::read::<Vec<Object<TurnBlock>>>);
             let calls = blocks.unwrap_or_default().into_iter();
             let calls = calls.filter_map(|block| block.0?.call.0);
             for (order, call) in (0u32..).zip(calls) {
