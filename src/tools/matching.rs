@@ -7,6 +7,7 @@
 
 use super::form::{to_crlf, to_lf};
 use memchr::memmem;
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// How an `old_string` was read when it was found.
@@ -151,28 +152,25 @@ pub(super) fn replacement(
     new: &str,
     reading: Reading,
 ) -> Vec<u8> {
-    let (old, new) = match reading {
-        Reading::Exact => (old.to_owned(), new.to_owned()),
-        _ => (old.replace("\r\n", "\n"), new.replace("\r\n", "\n")),
+    let read = |text| match reading {
+        Reading::Exact => Cow::Borrowed(text),
+        _ => Cow::Owned(str::replace(text, "\r\n", "\n")),
     };
+    let (old, new) = (read(old), read(new));
     let (prefix, suffix) = common_ends(&old, &new);
-    let there = Plain::of(
-        &content[span.clone()],
-        reading == Reading::LineEndsAndQuotes,
-    );
+    // In an exact reading it is what it is.
+    let there = (reading != Reading::Exact).then(|| {
+        let quotes = reading == Reading::LineEndsAndQuotes;
+        Plain::of(&content[span.clone()], quotes)
+    });
     let plain_len = |text: &str| match reading {
         Reading::LineEndsAndQuotes => Plain::of(text.as_bytes(), true).text.len(),
         // In an exact reading the bytes of `old` are those of the file.
         _ => text.len(),
     };
-    let kept = |at: usize| match reading {
-        Reading::Exact => at,
-        _ => there.original(at),
-    };
-    let whole = match reading {
-        Reading::Exact => span.len(),
-        _ => there.text.len(),
-    };
+    let there = there.as_ref();
+    let kept = |at: usize| there.map_or(at, |there| there.original(at));
+    let whole = there.map_or(span.len(), |there| there.text.len());
     let head = &content[span.start..span.start + kept(plain_len(&old[..prefix]))];
     let tail_at = kept(whole - plain_len(&old[old.len() - suffix..]));
     let tail = &content[span.start + tail_at..span.end];

@@ -52,6 +52,9 @@ pub(super) enum Paged {
     Page(Page),
 }
 
+/// Room for a page that is no longer than most.
+const ROOM_BYTES: usize = 16 * 1024;
+
 /// How a page is laid out.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Layout {
@@ -155,9 +158,10 @@ pub(super) fn page(content: &[u8], skipped: usize, from: Start, layout: Layout) 
         // All of this line was left out.
         Err(line) => line.following(content, layout),
     };
+    let room = content.len().min(ROOM_BYTES);
     let mut page = Page {
-        text: String::new(),
-        content: String::new(),
+        text: String::with_capacity(room),
+        content: String::with_capacity(room),
         first_line: line.number,
         lines: 0,
         total_lines,
