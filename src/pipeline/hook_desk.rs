@@ -196,7 +196,10 @@ impl HookDesk {
         let mut events = Vec::new();
         for run in &runs {
             self.done_by(run, &mut events);
-            events.push((self.cx.world.sim().now_ms(), Event::Hook(run.event(None))));
+            events.push((
+                self.cx.world.sim().now_ms(),
+                Event::Hook(Box::new(run.event(None))),
+            ));
         }
         let agent = self.cx.world.actor(ActorId::AGENT);
         self.shorten(&mut runs, &agent).await;
@@ -279,7 +282,7 @@ impl HookDesk {
             let mut events = Vec::new();
             written.extend(self.done_by(run, &mut events));
             carried.log.extend(events);
-            let event = Event::Hook(run.event(Some(carried.id.id.clone())));
+            let event = Event::Hook(Box::new(run.event(Some(carried.id.id.clone()))));
             carried.log.push(carried.now_ms(), event);
         }
         written

@@ -73,7 +73,7 @@ pub fn run_with(setup: Setup, model: &mut dyn Model) -> Result<RunReport, RunErr
     };
     let world = World::with(sim.clone(), fs.clone(), options);
     let mut builder = TraceBuilder::default();
-    builder.push(0, Event::RunStarted(started(&setup)));
+    builder.push(0, Event::RunStarted(Box::new(started(&setup))));
     let (desk, answers) = desk(&setup, &world, &mut builder)?;
     let desk = Arc::new(desk);
     let policy = setup.policy.unwrap_or(setup.profile.policy);

@@ -29,13 +29,14 @@ pub struct Line {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
-    RunStarted(RunStarted),
+    /// In a box, as hooks are: otherwise every event has room for it.
+    RunStarted(Box<RunStarted>),
     Pool(Pool),
     Request(Request),
     Response(Response),
     Call(Call),
     Step(StepEvent),
-    Hook(Hook),
+    Hook(Box<Hook>),
     Decision(Decision),
     Prompt(Prompt),
     Progress(Progress),

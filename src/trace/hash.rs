@@ -16,12 +16,12 @@ pub(super) fn counted(line: &Line) -> Cow<'_, Line> {
         Event::RunStarted(started) => Cow::Owned(Line {
             seq: line.seq,
             at: line.at,
-            event: Event::RunStarted(RunStarted {
+            event: Event::RunStarted(Box::new(RunStarted {
                 rehearsal: String::new(),
                 seed: 0,
                 schedule: None,
-                ..started.clone()
-            }),
+                ..(**started).clone()
+            })),
         }),
         _ => Cow::Borrowed(line),
     }

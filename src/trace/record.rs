@@ -105,7 +105,7 @@ impl Trace {
     /// How the run began, if that line is there.
     pub fn started(&self) -> Option<&RunStarted> {
         self.events().find_map(|event| match event {
-            Event::RunStarted(started) => Some(started),
+            Event::RunStarted(started) => Some(&**started),
             _ => None,
         })
     }

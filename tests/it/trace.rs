@@ -15,7 +15,7 @@ fn small() -> Trace {
     let mut builder = TraceBuilder::new();
     builder.push(
         0,
-        Event::RunStarted(RunStarted {
+        Event::RunStarted(Box::new(RunStarted {
             format: FORMAT,
             rehearsal: "0.1.0".into(),
             profile: "seed".into(),
@@ -24,7 +24,7 @@ fn small() -> Trace {
             schedule: None,
             scenario: "scenarios/edits/é.yaml".into(),
             scenario_hash: "ab12cd34".into(),
-        }),
+        })),
     );
     let mut call = Buffer::new();
     call.push(

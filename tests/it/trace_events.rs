@@ -271,7 +271,7 @@ fn of_a_call() -> BoxedStrategy<Event> {
         maybe(text()),
     )
         .prop_map(|(call, handler, exit, notice)| {
-            Event::Hook(Hook {
+            Event::Hook(Box::new(Hook {
                 call,
                 hook_event: "PreToolUse".into(),
                 handler,
@@ -280,7 +280,7 @@ fn of_a_call() -> BoxedStrategy<Event> {
                 notice,
                 rewrite: false,
                 took_ms: 9,
-            })
+            }))
         });
     let prompt = (name(), text(), text()).prop_map(|(call, question, answer)| {
         Event::Prompt(Prompt {
@@ -324,7 +324,7 @@ pub fn trace() -> impl Strategy<Value = Trace> {
     );
     (started(), middle, finished()).prop_map(|(started, middle, finished)| {
         let mut builder = TraceBuilder::new();
-        builder.push(0, Event::RunStarted(started));
+        builder.push(0, Event::RunStarted(Box::new(started)));
         let mut at_ms = 0;
         for (passed_ms, event) in middle {
             at_ms += passed_ms;
