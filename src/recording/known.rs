@@ -1,7 +1,7 @@
 //! What is known of a file: that it is not there, all of it, or some of its lines.
 
 use super::edit_effect::{Hunk, Replacement, all_replaced, patch_fits, replaced, same_line};
-use super::text::{line_count, line_start, lines};
+use super::text::{find, line_count, line_start, lines};
 use std::sync::Arc;
 
 /// The content of a file as far as it is known. Line ends are line feeds: recorded
@@ -377,7 +377,7 @@ impl KnownLines {
         }
         let at = found?;
         let run = self.runs.get(at)?;
-        let start = run.text.find(&*replacement.old)?;
+        let start = find(&run.text, &replacement.old)?;
         let before = memchr::memchr_iter(b'\n', &run.text.as_bytes()[..start]).count();
         let line = run.first.saturating_add(before as u32);
         Some((at, line, replaced(&run.text, replacement)?))

@@ -145,7 +145,7 @@ impl<'a> Skimmer<'a> {
     fn string(&mut self) -> Result<(), Doubt> {
         self.at += 1;
         if self.valid {
-            return self.to_closing_quote();
+            return self.behind_closing_quote();
         }
         loop {
             let found = next_of([b'"', b'\\'], self.rest()).ok_or(Doubt)?;
@@ -163,7 +163,7 @@ impl<'a> Skimmer<'a> {
 
     /// Goes behind the quote that ends the string: one with an even number of
     /// backslashes before it.
-    fn to_closing_quote(&mut self) -> Result<(), Doubt> {
+    fn behind_closing_quote(&mut self) -> Result<(), Doubt> {
         let from = self.at;
         loop {
             self.at += next_of([b'"'], self.rest()).ok_or(Doubt)? + 1;

@@ -1,7 +1,8 @@
 //! Texts of recordings as they are compared: with line feeds, line by line, searched
 //! many bytes at a time.
 
-use memchr::{memchr, memchr_iter, memchr2, memmem};
+use crate::world::Needle;
+use memchr::{memchr, memchr_iter, memchr2};
 use std::borrow::Cow;
 
 /// The text with line feeds only.
@@ -54,7 +55,7 @@ pub fn line_start(text: &str, n: usize) -> usize {
 
 /// Where `part` first stands in the text.
 pub fn find(text: &str, part: &str) -> Option<usize> {
-    memmem::find(text.as_bytes(), part.as_bytes())
+    Needle::new(part.as_bytes()).find(text.as_bytes())
 }
 
 /// The string that a JSON string, with its quotes, stands for; `None` if it is none.

@@ -6,7 +6,7 @@
 //! taken for straight ones besides (`semantics.md §3.3`). Nothing else is forgiven.
 
 use super::form::{to_crlf, to_lf};
-use memchr::memmem;
+use crate::world::Needle;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -75,10 +75,10 @@ fn matches(
 
 /// Where `needle` begins in `hay`, overlapping occurrences too.
 fn occurrences(hay: &[u8], needle: &[u8]) -> Vec<usize> {
-    let finder = memmem::Finder::new(needle);
+    let needle = Needle::new(needle);
     let mut starts = Vec::new();
     let mut from = 0;
-    while let Some(at) = hay.get(from..).and_then(|rest| finder.find(rest)) {
+    while let Some(at) = hay.get(from..).and_then(|rest| needle.find(rest)) {
         starts.push(from + at);
         from += at + 1;
     }

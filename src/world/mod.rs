@@ -10,6 +10,7 @@ mod answers;
 mod disk;
 mod fs;
 mod memory;
+mod needle;
 mod outside;
 mod pattern;
 mod user;
@@ -23,6 +24,7 @@ pub use fs::{
     NAME_BYTES_MAX, PATH_BYTES_MAX, READ_LIMIT_BYTES, ReplaceError, normalize, split,
 };
 pub use memory::{Difference, Differs, Held, Kept, MemoryFs, MemoryOptions, diff};
+pub use needle::Needle;
 pub use outside::{Applied, Change, OutsideChange, Trigger};
 pub use pattern::Pattern;
 pub use user::{Question, User, UserAnswer, UserReply};
