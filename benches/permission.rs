@@ -15,6 +15,7 @@ use rehearsal::world::{MemoryFs, MemoryOptions};
 use serde_json::json;
 use std::hint::black_box;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const SIZES: [usize; 3] = [10, 250, 5_000];
@@ -57,7 +58,7 @@ fn rules(count: usize) -> RuleSet {
 struct Calls {
     read: Paths,
     edit: Paths,
-    line: CommandLine,
+    line: Arc<CommandLine>,
 }
 
 impl Calls {

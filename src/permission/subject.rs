@@ -8,6 +8,7 @@ use crate::rule::{Paths, Query, RuleSet, Subject};
 use crate::shell_syntax::{self, CommandLine, Part, Shape, Stage, Word, stages};
 use crate::tools::{RuleSubject, ToolCx};
 use crate::world::{FsErrorKind, normalize, split};
+use std::sync::Arc;
 
 /// What a call is about; a path with where it leads.
 pub(super) enum About {
@@ -15,7 +16,7 @@ pub(super) enum About {
     Read(Paths),
     Edit(Paths),
     Command {
-        line: CommandLine,
+        line: Arc<CommandLine>,
         reads: Vec<Paths>,
         writes: Vec<Paths>,
         /// Whether it does nothing but change the files in `writes`.

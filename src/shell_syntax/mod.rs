@@ -24,6 +24,7 @@ pub use wrapper::{Stage, stages};
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// A command line taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,25 +87,21 @@ pub const INNER_SPACE: char = '\u{1f}';
 /// Takes a command line apart.
 ///
 /// A call's command is looked at several times on its way, so the last few are kept.
-pub fn analyze(line: &str) -> CommandLine {
+pub fn analyze(line: &str) -> Arc<CommandLine> {
     const KEPT: usize = 4;
     thread_local! {
-        static LAST: RefCell<VecDeque<CommandLine>> = const { RefCell::new(VecDeque::new()) };
+        static LAST: RefCell<VecDeque<Arc<CommandLine>>> = const { RefCell::new(VecDeque::new()) };
     }
     let known = LAST.with_borrow(|last| last.iter().find(|known| known.text == line).cloned());
     if let Some(known) = known {
         return known;
     }
-    let read = taken_apart(line);
+    let read = Arc::new(walk::run(line));
     LAST.with_borrow_mut(|last| {
         last.truncate(KEPT - 1);
         last.push_front(read.clone());
     });
     read
-}
-
-fn taken_apart(line: &str) -> CommandLine {
-    walk::run(line)
 }
 
 /// The words of a rule's text as [`Part::exact_text`] would join them, wildcards kept.

@@ -373,13 +373,10 @@ impl Rules<'_> {
     ) -> Result<(), FsErrorKind> {
         check_path(path)?;
         for_missing_folders(path, |upto| {
-            let is_folder = |state: &State| {
-                let place = self.walker.walk(&state.root, upto, For::Use);
-                place.is_ok_and(|place| matches!(place.leaf, Leaf::Folder))
-            };
-            match self.make_folder(state, upto, mtime_ms) {
-                Err(kind) if kind != FsErrorKind::NotFound && is_folder(state) => Ok(()),
-                done => done,
+            let place = self.walker.walk(&state.root, upto, For::Use);
+            match place.is_ok_and(|place| matches!(place.leaf, Leaf::Folder)) {
+                true => Ok(()),
+                false => self.make_folder(state, upto, mtime_ms),
             }
         })
     }
