@@ -17,13 +17,14 @@ use std::fmt;
 pub(super) fn skim<'a, T: de::Deserialize<'a>>(json: &'a str) -> Option<T> {
     let json = json.trim_end_matches(['\r', ' ']);
     // Between tokens there are only spaces, and in strings no control characters.
-    let plain = json
-        .bytes()
-        .fold(true, |plain, byte| plain & (byte >= b' '));
-    if !plain {
-        return None;
+    let is_control = |byte: u8| byte < b' ';
+    // Of two backslashes the second may look as if it began an escape.
+    let is_odd = |byte, next| is_control(byte) | ((byte == b'\\') & !is_escaped(next));
+    match any_byte(json, is_odd) {
+        false => whole(json, true),
+        true if any_byte(json, |byte, _| is_control(byte)) => None,
+        true => whole(json, false),
     }
-    whole(json, false)
 }
 
 /// The same for text that is known to be one JSON value.
@@ -31,8 +32,32 @@ pub(super) fn skim_valid<'a, T: de::Deserialize<'a>>(json: &'a str) -> Option<T>
     whole(json, true)
 }
 
-fn whole<'a, T: de::Deserialize<'a>>(json: &'a str, valid: bool) -> Option<T> {
-    let mut skimmer = Skimmer { json, at: 0, valid };
+/// Whether something is so of any byte and the one after it. It looks at all of them:
+/// without a way out, many are looked at at once.
+fn any_byte(text: &str, is: impl Fn(u8, u8) -> bool) -> bool {
+    let bytes = text.as_bytes();
+    let pairs = bytes.iter().zip(bytes.get(1..).unwrap_or_default());
+    pairs.fold(false, |any, (byte, next)| any | is(*byte, *next))
+}
+
+/// Whether a backslash and this byte are a whole escape.
+fn is_escaped(byte: u8) -> bool {
+    (byte == b'"')
+        | (byte == b'\\')
+        | (byte == b'/')
+        | (byte == b'b')
+        | (byte == b'f')
+        | (byte == b'n')
+        | (byte == b'r')
+        | (byte == b't')
+}
+
+fn whole<'a, T: de::Deserialize<'a>>(json: &'a str, escapes_fit: bool) -> Option<T> {
+    let mut skimmer = Skimmer {
+        json,
+        at: 0,
+        escapes_fit,
+    };
     let value = T::deserialize(&mut skimmer).ok()?;
     skimmer.spaces();
     (skimmer.at == json.len()).then_some(value)
@@ -42,8 +67,8 @@ fn whole<'a, T: de::Deserialize<'a>>(json: &'a str, valid: bool) -> Option<T> {
 struct Skimmer<'a> {
     json: &'a str,
     at: usize,
-    /// Whether the text is known to be JSON, so that only its structure matters.
-    valid: bool,
+    /// Whether every escape is known to be one.
+    escapes_fit: bool,
 }
 
 /// Not read: it may be no JSON, or only nothing usual.
@@ -99,22 +124,21 @@ impl<'a> Skimmer<'a> {
     fn value(&mut self) -> Result<&'a str, Doubt> {
         self.spaces();
         let start = self.at;
-        // What is open, innermost last: whether each is an object.
-        let mut open: Vec<bool> = Vec::new();
+        let mut open = Open::default();
         loop {
             let mut begun = false;
             match self.next_token().ok_or(Doubt)? {
                 b'"' => self.string()?,
                 bracket @ (b'{' | b'[') => {
                     self.at += 1;
-                    open.push(bracket == b'{');
+                    open.push(bracket == b'{')?;
                     begun = true;
                 }
                 _ => self.scalar()?,
             }
             // After a value: what it closes, then a comma and, in an object, a key.
             loop {
-                let Some(in_object) = open.last().copied() else {
+                let Some(in_object) = open.is_object() else {
                     return self.json.get(start..self.at).ok_or(Doubt);
                 };
                 let closing = if in_object { b'}' } else { b']' };
@@ -144,7 +168,7 @@ impl<'a> Skimmer<'a> {
     /// Passes over a string, whose first quote is next.
     fn string(&mut self) -> Result<(), Doubt> {
         self.at += 1;
-        if self.valid {
+        if self.escapes_fit {
             return self.behind_closing_quote();
         }
         loop {
@@ -154,8 +178,8 @@ impl<'a> Skimmer<'a> {
                 return Ok(());
             }
             self.at += match self.rest() {
-                [b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => 1,
                 [b'u', a, b, c, d, ..] if [a, b, c, d].iter().all(|d| d.is_ascii_hexdigit()) => 5,
+                [escaped, ..] if is_escaped(*escaped) => 1,
                 _ => return Err(Doubt),
             };
         }
@@ -188,6 +212,33 @@ impl<'a> Skimmer<'a> {
         }
         self.at += end;
         Ok(())
+    }
+}
+
+/// What is open, innermost last: whether each is an object.
+#[derive(Default)]
+struct Open {
+    depth: u32,
+    objects: u64,
+}
+
+impl Open {
+    fn push(&mut self, is_object: bool) -> Result<(), Doubt> {
+        if self.depth == u64::BITS {
+            return Err(Doubt);
+        }
+        self.depth += 1;
+        self.objects = (self.objects << 1) | u64::from(is_object);
+        Ok(())
+    }
+
+    fn pop(&mut self) {
+        self.depth -= 1;
+        self.objects >>= 1;
+    }
+
+    fn is_object(&self) -> Option<bool> {
+        (self.depth > 0).then_some(self.objects & 1 == 1)
     }
 }
 
@@ -251,9 +302,18 @@ impl<'de> Deserializer<'de> for &mut Skimmer<'de> {
     }
 
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Doubt> {
-        match self.next_token() {
-            Some(b'"') => self.deserialize_any(visitor),
-            _ => Err(Doubt),
+        if self.next_token() != Some(b'"') {
+            return Err(Doubt);
+        }
+        let body = self.json.get(self.at + 1..).ok_or(Doubt)?;
+        let len = next_of([b'"', b'\\'], body.as_bytes()).ok_or(Doubt)?;
+        match body.split_at(len) {
+            // A key without escapes, as nearly every one is.
+            (key, rest) if rest.starts_with('"') => {
+                self.at += 1 + len + 1;
+                visitor.visit_borrowed_str(key)
+            }
+            _ => self.deserialize_any(visitor),
         }
     }
 
@@ -433,6 +493,8 @@ mod tests {
             r#""\u12g4""#,
             "\"\t\"",
             "1 2",
+            "\\n",
+            "[1]\\n",
         ] {
             assert!(!skims::<IgnoredAny>(json), "{json}");
             assert!(serde_json::from_str::<IgnoredAny>(json).is_err(), "{json}");
