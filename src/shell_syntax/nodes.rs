@@ -5,7 +5,7 @@ use tree_sitter::Node;
 /// Whether nothing, or only a continued line, lies between.
 pub(super) fn touches(source: &str, end: usize, start: usize) -> bool {
     let gap = source.get(end..start).unwrap_or(" ");
-    gap.is_empty() || gap.replace("\\\n", "").is_empty()
+    gap.as_bytes().chunks(2).all(|pair| pair == b"\\\n")
 }
 
 /// The nodes right below one.

@@ -547,7 +547,12 @@ impl Walker<'_, '_> {
         for pair in children.windows(2) {
             let [before, after] = pair else { continue };
             let gap = self.source.get(before.end_byte()..after.start_byte());
-            let gap = gap.unwrap_or_default().replace("\\\n", "");
+            let gap = gap.unwrap_or_default();
+            // As nearly every gap is.
+            if matches!(gap, "" | " ") {
+                continue;
+            }
+            let gap = gap.replace("\\\n", "");
             let separates = |c: char| matches!(c, ' ' | '\t' | '\r') || c == '\n' && lines;
             if !gap.chars().all(separates) {
                 self.found
