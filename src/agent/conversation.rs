@@ -86,7 +86,8 @@ fn digest(before: Option<&blake3::Hash>, message: &Message) -> blake3::Hash {
     if let Some(before) = before {
         hasher.update(before.as_bytes());
     }
-    // What cannot be written cannot be sent either; a message always can.
-    let _ = serde_json::to_writer(&mut hasher, message);
+    // What cannot be written cannot be sent either; a message always can. In one piece:
+    // that is faster than to hash the tokens of its JSON one by one.
+    hasher.update(&serde_json::to_vec(message).unwrap_or_default());
     hasher.finalize()
 }

@@ -86,7 +86,7 @@ impl ReadTrace {
 /// Writes the lines of a trace that appear at `level`.
 pub fn write_trace(trace: &Trace, level: Level) -> Written {
     /// About as long as lines are.
-    const LINE_BYTES: usize = 160;
+    const LINE_BYTES: usize = 192;
     let mut text = Vec::with_capacity(trace.lines.len() * LINE_BYTES);
     let mut blobs = Blobs::new();
     for line in trace.at_level(level) {
