@@ -3,7 +3,7 @@
 //! next, at the cost of what is new.
 
 use super::Conversation;
-use crate::wire::{ToolDef, estimate_tools_tokens};
+use crate::wire::{ToolDef, estimate_tokens, estimate_tool_tokens, estimate_tools_tokens};
 use std::sync::Arc;
 
 /// What the last request began with.
@@ -12,8 +12,13 @@ pub(super) struct Prefix {
     tools: Arc<[ToolDef]>,
     /// What tells one tools block from another.
     pub tools_hash: String,
-    /// Estimated, of the whole block.
-    pub tools_tokens: u64,
+    /// Estimated, of the tools that the block began with.
+    tools_tokens: u64,
+    /// Estimated, of those that were loaded into it: a reference brings in the whole
+    /// definition, deferred or not.
+    pub loaded_tokens: u64,
+    system_tokens: u64,
+    begun_with: usize,
     system: String,
     messages: Option<Sent>,
 }
@@ -39,10 +44,18 @@ impl Prefix {
         Prefix {
             tools_hash: hash_of(&tools),
             tools_tokens: estimate_tools_tokens(&tools),
+            loaded_tokens: 0,
+            system_tokens: estimate_tokens(system),
+            begun_with: tools.len(),
             tools,
             system: system.to_owned(),
             messages: None,
         }
+    }
+
+    /// Estimated, of everything before the messages.
+    pub fn tokens(&self) -> u64 {
+        self.tools_tokens + self.loaded_tokens + self.system_tokens
     }
 
     pub fn tools(&self) -> &Arc<[ToolDef]> {
@@ -66,6 +79,7 @@ impl Prefix {
         if self.system != system {
             compared.breaks("the system prompt differs from that of the last request");
             self.system = system.to_owned();
+            self.system_tokens = estimate_tokens(system);
         }
         if let Some(sent) = self.messages
             && conversation.digest_at(sent.count) != Some(sent.digest)
@@ -92,7 +106,8 @@ impl Prefix {
             }
         }
         self.tools_hash = hash_of(&tools);
-        self.tools_tokens = estimate_tools_tokens(&tools);
+        let loaded = tools.get(self.begun_with..).unwrap_or_default();
+        self.loaded_tokens = loaded.iter().map(estimate_tool_tokens).sum();
         self.tools = tools;
     }
 }

@@ -199,7 +199,7 @@ impl<'a> Agent<'a> {
                 system: &self.options.system,
                 messages: self.conversation.messages(),
                 seen: self.conversation.sent(),
-                tokens_estimate: self.conversation.tokens_estimate() + self.prefix.tools_tokens,
+                tokens_estimate: self.conversation.tokens_estimate() + self.prefix.tokens(),
             };
             let error = match self.model.respond(&request).await {
                 Ok(response) => {
@@ -480,7 +480,8 @@ impl<'a> Agent<'a> {
             appended,
             tools_hash: self.prefix.tools_hash.clone(),
             prefix_stable: compared.is_stable,
-            tokens_estimate: self.conversation.tokens_estimate() + self.prefix.tools_tokens,
+            tokens_estimate: self.conversation.tokens_estimate() + self.prefix.tokens(),
+            loaded_tokens: self.prefix.loaded_tokens,
         }));
     }
 

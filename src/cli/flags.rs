@@ -38,6 +38,9 @@ pub struct RunFlags {
     /// Run each twice, and once in another process, and compare the traces
     #[arg(long)]
     pub check_determinism: bool,
+    /// Fail where a tool's description or schema leaves a model to guess
+    #[arg(long)]
+    pub strict_lint: bool,
     /// Settings beside the scenario's: a project folder with `.claude/` in it, a `.claude/`
     /// folder, or one settings file
     #[arg(long, value_name = "PATH", value_parser = given_settings)]
@@ -134,6 +137,9 @@ impl RunFlags {
             "max-concurrency",
             self.max_concurrency.map(|cap| cap.to_string()),
         );
+        if self.strict_lint {
+            typed.push_str(" --strict-lint");
+        }
         typed
     }
 }

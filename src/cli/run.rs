@@ -12,8 +12,9 @@ use crate::run::{self, RunError, RunOptions, RunReport, Setup, SetupError};
 use crate::scenario::{
     Complaint, Outcome, Rejected, Scenario, SnapshotLevel, SourceText, judge, load,
 };
+use crate::tools::lint::lint;
 use crate::trace::{Level, Trace, save_trace};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -67,6 +68,7 @@ pub fn run(args: &Args, console: &mut Console) -> Exit {
     let mut summary = Summary::default();
     let mut exit = Exit::Nothing;
     let mut hashes = BTreeMap::new();
+    let mut told = BTreeSet::new();
     each(&jobs, &args.flags, &mut |job, done| {
         summary.count(done.line.status);
         let own = exit_of(&done);
@@ -78,7 +80,7 @@ pub fn run(args: &Args, console: &mut Console) -> Exit {
         if let Some(hash) = &done.line.trace_hash {
             hashes.insert(done.line.scenario.clone(), hash.clone());
         }
-        print(job, &done, console);
+        print(job, &done, &mut told, console);
     });
     if args.flags.check_determinism && !hashes.is_empty() {
         exit = exit.max(determinism::in_another_process(&hashes, console));
@@ -317,6 +319,11 @@ fn compare(
     } else {
         Status::Same
     };
+    let lints = lint(report.pool.entries().iter().map(|entry| &**entry));
+    if flags.strict_lint && !lints.is_empty() && line.status < Status::Differs {
+        line.status = Status::Differs;
+    }
+    line.complaints.extend(lints.iter().map(Said::from));
     let runs = report.complaints.into_iter();
     line.complaints.extend(runs.map(|text| Said::Run { text }));
     let mut done = Done {
@@ -406,11 +413,19 @@ fn exit_of(done: &Done) -> Exit {
     }
 }
 
-fn print(job: &Job, done: &Done, console: &mut Console) {
+/// Prints one result; of what is wrong with tools, what was not `told` before.
+fn print(job: &Job, done: &Done, told: &mut BTreeSet<String>, console: &mut Console) {
     let line = &done.line;
     match &job.what {
         Err(rejected) => console.complaints(&rejected.complaints, &rejected.sources),
         Ok(_) => console.complaints(&job.warnings, &job.sources),
+    }
+    for said in &line.complaints {
+        if let Said::Tool { text, .. } = said
+            && told.insert(text.clone())
+        {
+            console.note(&format!("warning: {}: {text}", line.scenario));
+        }
     }
     if console.json {
         return console.json_line(line);
@@ -421,7 +436,8 @@ fn print(job: &Job, done: &Done, console: &mut Console) {
     let mut text = format!("{:8} {}\n", line.status.as_str(), line.scenario);
     for said in &line.complaints {
         match said {
-            Said::File { .. } => {}
+            // Said on stderr.
+            Said::File { .. } | Said::Tool { .. } => {}
             Said::Failure {
                 what,
                 expected,

@@ -3,7 +3,8 @@
 use super::console::Console;
 use super::exit::Exit;
 use crate::report::terminal::{View, page};
-use crate::trace::{Level, ReadTrace, load_trace, write_trace};
+use crate::report::tokens::{table, tokens};
+use crate::trace::{Level, ReadTrace, Trace, load_trace, write_trace};
 use clap::ValueEnum;
 use std::path::{Path, PathBuf};
 
@@ -17,6 +18,10 @@ pub struct Args {
     /// Show only the call of this id
     #[arg(long, value_name = "ID")]
     call: Option<String>,
+    /// Show what each request cost in tokens, and what it would have cost had every tool
+    /// been sent in full (an estimate)
+    #[arg(long, conflicts_with = "call")]
+    tokens: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -34,6 +39,9 @@ pub fn show(args: &Args, console: &mut Console) -> Exit {
     let Some(read) = read(&args.trace, console) else {
         return Exit::BadInput;
     };
+    if args.tokens {
+        return show_tokens(&read.trace, args, console);
+    }
     let level = match args.level {
         ShownLevel::Calls => Level::Calls,
         ShownLevel::Steps => Level::Steps,
@@ -53,6 +61,22 @@ pub fn show(args: &Args, console: &mut Console) -> Exit {
         console.data(&write_trace(&trace, level).text);
     } else {
         console.data(&page(&read.trace, &View { level, call }));
+    }
+    Exit::Same
+}
+
+fn show_tokens(trace: &Trace, args: &Args, console: &mut Console) -> Exit {
+    let Some(tokens) = tokens(trace) else {
+        let path = args.trace.display();
+        console.complain(&format!(
+            "error: {path}: the trace does not tell what its tools cost"
+        ));
+        console.complain("hint: write it anew with `rehearsal run --out DIR`");
+        return Exit::BadInput;
+    };
+    match console.json {
+        true => console.json_line(&tokens),
+        false => console.data(&table(&tokens)),
     }
     Exit::Same
 }

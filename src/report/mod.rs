@@ -5,3 +5,4 @@ pub mod run_line;
 pub mod snapshot;
 pub mod snapshot_file;
 pub mod terminal;
+pub mod tokens;

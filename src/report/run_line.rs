@@ -1,6 +1,7 @@
 //! What `run --json` prints: one line a scenario, then the summary.
 
 use crate::scenario::{Complaint, Failure, Place, Severity};
+use crate::tools::lint::Lint;
 use crate::trace::ToolStats;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -81,6 +82,8 @@ pub enum Said {
     },
     /// About the run as a whole.
     Run { text: String },
+    /// About a tool as a model reads it.
+    Tool { tool: String, text: String },
 }
 
 /// The first line in which a snapshot differs.
@@ -153,6 +156,15 @@ impl From<&Complaint> for Said {
             found: complaint.found.clone(),
             expected: complaint.expected.clone(),
             hint: complaint.hint.clone(),
+        }
+    }
+}
+
+impl From<&Lint> for Said {
+    fn from(lint: &Lint) -> Said {
+        Said::Tool {
+            tool: lint.tool.clone(),
+            text: lint.to_string(),
         }
     }
 }

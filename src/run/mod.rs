@@ -13,7 +13,7 @@ use crate::model::{Model, Scripted, Strict};
 use crate::pipeline::{Desk, HookDesk};
 use crate::schedule::Batch;
 use crate::sim::{InOrder, Random, Replay, Schedule, Sim, SimConfig, SimError};
-use crate::tools::{FileStates, Session, ToolAnswer, ToolEnv};
+use crate::tools::{FileStates, Pool, Session, ToolAnswer, ToolEnv};
 use crate::trace::{self, Event, Trace, TraceBuilder};
 use crate::wire::Message;
 use crate::world::{Answers, Fs, MemoryFs, User, World, WorldOptions};
@@ -40,6 +40,8 @@ pub struct RunReport {
     pub schedule: String,
     pub makespan_ms: u64,
     pub stop: String,
+    /// The tools that there were.
+    pub pool: Arc<Pool>,
 }
 
 /// Why there is no trace.
@@ -111,6 +113,7 @@ pub fn run_with(setup: Setup, model: &mut dyn Model) -> Result<RunReport, RunErr
         schedule: sim.schedule(),
         makespan_ms,
         stop,
+        pool: desk.pool.clone(),
     })
 }
 

@@ -298,10 +298,9 @@ impl Setup {
             "You work in {}. Its files are yours to read with the tools.",
             self.cwd
         );
-        let deferred = pool.deferred_names();
-        if !deferred.is_empty() {
+        if pool.deferred().len() > 0 {
             text.push_str(" These tools are not loaded; find them with ToolSearch: ");
-            text.push_str(&deferred.join(", "));
+            text.push_str(&pool.deferred_listing());
             text.push('.');
         }
         text

@@ -126,13 +126,7 @@ fn read_server(r: &mut Reader, server: &str, node: &Node, into: &mut Vec<CustomT
         let Some(tool) = read_mcp_tool(r, server, node) else {
             continue;
         };
-        if into.iter().any(|earlier| earlier.mcp == tool.mcp) {
-            r.complain(Complaint::error(
-                &node.at,
-                "a second tool of this name",
-                "every tool of a server once",
-            ));
-        }
+        // A server may list a tool twice: that is what the pool is there for.
         into.push(tool);
     }
     f.done();
@@ -142,7 +136,8 @@ fn read_mcp_tool(r: &mut Reader, server: &str, node: &Node) -> Option<CustomTool
     let mut f = r.fields(node, &keys::MCP_TOOL)?;
     let name = f.text(r, "name");
     let description = f.text(r, "description");
-    let input_schema = f.get("input_schema").and_then(|n| read_schema(r, n));
+    // Whatever a server says: that a schema is none is the pool's to find.
+    let input_schema = f.get("input_schema").and_then(|n| r.object(n));
     let annotations = f.get("annotations").and_then(|n| read_annotations(r, n));
     let latency_ms = f.ms(r, "latency_ms");
     f.only_one(r, &["returns", "fails"], false);

@@ -148,6 +148,7 @@ impl CustomTool {
             is_destructive: !annotations.read_only && annotations.destructive.unwrap_or(true),
             // Other people's schemas are seldom in the subset, and not ours to promise.
             strict: false,
+            aliases: super::mcp::raw_name(&origin).into_iter().collect(),
             mcp: Some(origin),
             ..CustomTool::new(name, description, input_schema)
         }

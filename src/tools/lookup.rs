@@ -3,7 +3,7 @@
 use super::nearest::nearest;
 use super::pool::{Entry, is_mcp};
 use super::units::one_line;
-use crate::trace::Removed;
+use crate::trace;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
@@ -60,7 +60,10 @@ impl fmt::Display for Unknown {
 impl std::error::Error for Unknown {}
 
 impl Names {
-    pub fn of<'a>(entries: &[Arc<Entry>], gone: impl Iterator<Item = &'a Removed>) -> Names {
+    pub fn of<'a>(
+        entries: &[Arc<Entry>],
+        events: impl Iterator<Item = &'a trace::Pool> + Clone,
+    ) -> Names {
         let mut names = Names {
             exact: BTreeMap::new(),
             aliases: BTreeMap::new(),
@@ -76,12 +79,22 @@ impl Names {
                 names.mcp.entry(spelling).or_default().insert(at);
             }
         }
-        for removed in gone {
+        for removed in events.clone().flat_map(|event| &event.removed) {
             if !names.exact.contains_key(&removed.name) {
                 names.gone.insert(removed.name.clone(), removed.why.clone());
             }
         }
+        for renamed in events.flat_map(|event| &event.renamed) {
+            if let Some(why) = names.gone.get(&renamed.name).cloned() {
+                names.gone.insert(renamed.from.clone(), why);
+            }
+        }
         names
+    }
+
+    /// The place of the tool of exactly this name.
+    pub fn exact(&self, name: &str) -> Option<usize> {
+        self.exact.get(name).copied()
     }
 
     pub fn find(&self, name: &str) -> Result<usize, Unknown> {

@@ -80,6 +80,14 @@ fn free(plain: &str, (server, tool): (&str, &str), taken: &BTreeSet<String>) -> 
     }
 }
 
+/// `mcp__{server}__{tool}` as the server has them, where that cannot be the name of any
+/// tool that is offered: rules and calls by it mean this tool and no other.
+pub(super) fn raw_name(origin: &McpOrigin) -> Option<String> {
+    let raw = format!("mcp__{}__{}", origin.server, origin.tool);
+    let cannot = raw.len() > NAME_CHARS_MAX || normalized(&raw) != raw;
+    cannot.then_some(raw)
+}
+
 /// Why the tool of an MCP server goes by another name than its server's and its own make
 /// up, if it does.
 pub(super) fn why_renamed(name: &str, origin: &McpOrigin) -> Option<String> {

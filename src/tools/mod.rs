@@ -20,6 +20,7 @@ mod grep;
 mod grep_lines;
 mod guard;
 mod ignored;
+pub mod lint;
 mod lookup;
 mod matching;
 mod mcp;
@@ -41,6 +42,7 @@ mod todo;
 mod tool;
 mod tool_search;
 pub mod units;
+mod words;
 mod write;
 
 pub use answers::{Answered, ToolAnswer, stand_in};

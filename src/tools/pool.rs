@@ -2,15 +2,17 @@
 //! no connection or loading changes (requests are cached by prefix).
 
 use super::compiled::compiled;
-use super::lookup::Names;
+use super::lookup::{Names, normalized};
+use super::rank::{Index, Text};
 use super::schema::{self, Complaints};
 use super::stages::{PoolOptions, collect, filter, merge};
 use super::{Tool, coerce, strict};
 use crate::profile::{Deferred, LoadedSchema, NumericStrings, Profile, StrictDefault};
 use crate::trace;
-use crate::wire::ToolDef;
+use crate::wire::{ToolDef, estimate_tokens, estimate_tool_tokens};
 use serde_json::Value;
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
 
 /// The tool by which deferred ones are found; without it nothing is deferred.
 pub(super) const SEARCH: &str = "ToolSearch";
@@ -96,6 +98,16 @@ impl Entry {
 pub struct Pool {
     entries: Vec<Arc<Entry>>,
     names: Names,
+    /// The places of the deferred tools.
+    deferred: Vec<usize>,
+    /// Over the deferred tools, made when the first search comes.
+    index: OnceLock<Index>,
+}
+
+impl std::fmt::Debug for Pool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(&self.entries).finish()
+    }
 }
 
 impl Pool {
@@ -108,8 +120,12 @@ impl Pool {
         let collected = collect(own, options);
         let filtered = filter(collected.tools, options);
         let merged = merge(filtered.tools, mcp, options);
-        let events = vec![collected.event, filtered.event, merged.event];
-        (Pool::of(merged.tools, &events, options.profile), events)
+        let mut events = vec![collected.event, filtered.event, merged.event];
+        let pool = Pool::of(merged.tools, &events, options.profile);
+        if let Some(merged) = events.last_mut() {
+            merged.tokens = Some(pool.tokens());
+        }
+        (pool, events)
     }
 
     /// The pool of merged tools; `events` tell which others there were.
@@ -133,9 +149,14 @@ impl Pool {
                 }))
             })
             .collect();
-        let gone = events.iter().flat_map(|event| &event.removed);
-        let names = Names::of(&entries, gone);
-        Pool { entries, names }
+        let names = Names::of(&entries, events.iter());
+        let places = (0..entries.len()).filter(|at| entries[*at].is_deferred);
+        Pool {
+            deferred: places.collect(),
+            entries,
+            names,
+            index: OnceLock::new(),
+        }
     }
 
     /// The tool that `name` means: by its exact name, by an alias, or, the name made
@@ -154,17 +175,72 @@ impl Pool {
     pub fn tool_defs(&self, loaded: &[Arc<str>]) -> Vec<ToolDef> {
         let always = self.entries.iter().filter(|entry| !entry.is_deferred);
         let later = loaded.iter().filter_map(|name| {
-            self.entries
-                .iter()
-                .find(|entry| entry.is_deferred && entry.name() == &**name)
+            let at = self.names.exact(name)?;
+            self.entries.get(at).filter(|entry| entry.is_deferred)
         });
         always.chain(later).map(|entry| entry.def.clone()).collect()
     }
 
+    /// What the definitions cost, with and without deferral.
+    pub fn tokens(&self) -> trace::PoolTokens {
+        let cost = |entry: &Arc<Entry>| estimate_tool_tokens(&entry.def);
+        let always = self.entries.iter().filter(|entry| !entry.is_deferred);
+        trace::PoolTokens {
+            always: always.map(cost).sum(),
+            deferred: self.deferred().map(cost).sum(),
+            listing: match self.deferred.is_empty() {
+                true => 0,
+                false => estimate_tokens(&self.deferred_listing()),
+            },
+        }
+    }
+
     /// The names that requests list without a definition, in the pool's order.
     pub fn deferred_names(&self) -> Vec<&str> {
-        let deferred = self.entries.iter().filter(|entry| entry.is_deferred);
-        deferred.map(|entry| entry.name()).collect()
+        self.deferred().map(|entry| entry.name()).collect()
+    }
+
+    /// What requests say of the deferred tools: their names, or, where they are very many,
+    /// how many there are of each server.
+    pub fn deferred_listing(&self) -> String {
+        const NAMES_MAX: usize = 500;
+        if self.deferred.len() <= NAMES_MAX {
+            return self.deferred_names().join(", ");
+        }
+        let mut origins: BTreeMap<String, usize> = BTreeMap::new();
+        for entry in self.deferred() {
+            let origin = match entry.tool.mcp_origin() {
+                Some(origin) => format!("mcp__{}__*", normalized(&origin.server)),
+                None => entry.name().to_owned(),
+            };
+            *origins.entry(origin).or_default() += 1;
+        }
+        let said = origins.into_iter().map(|(origin, count)| match count {
+            1 => origin,
+            count => format!("{origin} ({count})"),
+        });
+        said.collect::<Vec<_>>().join(", ")
+    }
+
+    /// The deferred tools, in the pool's order.
+    pub fn deferred(&self) -> impl ExactSizeIterator<Item = &Arc<Entry>> {
+        self.deferred.iter().map(|at| &self.entries[*at])
+    }
+
+    /// The deferred tools that fit the words of a query best, each with its score: BM25
+    /// over names, search hints and descriptions, ties by name. A word with `+` in front
+    /// must be in the tool; the whole name of a tool finds it first.
+    pub fn search(&self, query: &str, most: usize) -> Vec<(u64, &Arc<Entry>)> {
+        let index = self.index.get_or_init(|| {
+            Index::of(self.deferred().map(|entry| Text {
+                name: entry.name(),
+                hint: entry.tool.search_hint(),
+                description: entry.tool.description(),
+            }))
+        });
+        let best = index.best(query, most).into_iter();
+        best.filter_map(|(score, at)| Some((score, self.entries.get(*self.deferred.get(at)?)?)))
+            .collect()
     }
 }
 

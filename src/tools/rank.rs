@@ -1,131 +1,171 @@
 //! How well tools fit the words of a search: BM25 over names, hints and descriptions,
 //! in integers, so that the order is the same on every machine. Pure.
+//!
+//! The words of all tools are put into an index once; a search then looks only at the
+//! tools that have one of its words.
 
-use std::collections::BTreeMap;
+use super::words::{is_filler, stems};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How often a word of each field counts.
-const NAME_WEIGHT: u64 = 6;
-const HINT_WEIGHT: u64 = 3;
-const TEXT_WEIGHT: u64 = 1;
+const NAME_WEIGHT: u32 = 6;
+const HINT_WEIGHT: u32 = 3;
+const TEXT_WEIGHT: u32 = 1;
 /// Shorter words are not taken for the beginning of longer ones.
-const PREFIX_CHARS_MIN: usize = 3;
+const PREFIX_CHARS_MIN: usize = 4;
 /// What the whole name as a query is worth: more than any sum of words.
 const WHOLE_NAME: u64 = 1 << 40;
 /// Scores are in thousandths.
 const UNIT: u64 = 1_000;
 
-/// The words of one tool and how much each counts in it.
-#[derive(Debug, Clone)]
-pub(super) struct Words {
-    name: String,
-    counts: BTreeMap<String, u64>,
-    length: u64,
+/// What of a tool is searched.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Text<'a> {
+    pub name: &'a str,
+    pub hint: &'a str,
+    pub description: &'a str,
 }
 
-impl Words {
-    pub fn of(name: &str, hint: &str, description: &str) -> Words {
-        let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+/// The words of many tools, each with the tools that have it.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    /// In lower case.
+    names: Vec<String>,
+    /// How much the words of each tool count in sum.
+    lengths: Vec<u64>,
+    average: u64,
+    /// By word: the tools that have it, in their order, and how much it counts in each.
+    postings: BTreeMap<String, Vec<(u32, u32)>>,
+}
+
+impl Index {
+    pub fn of<'a>(tools: impl Iterator<Item = Text<'a>>) -> Index {
+        let mut index = Index::default();
+        for tool in tools {
+            index.add(tool);
+        }
+        let sum: u64 = index.lengths.iter().sum();
+        index.average = (sum / (index.lengths.len() as u64).max(1)).max(1);
+        index
+    }
+
+    fn add(&mut self, tool: Text<'_>) {
+        let at = self.names.len() as u32;
+        let mut length = 0;
         let fields = [
-            (name, NAME_WEIGHT),
-            (hint, HINT_WEIGHT),
-            (description, TEXT_WEIGHT),
+            (tool.name, NAME_WEIGHT),
+            (tool.hint, HINT_WEIGHT),
+            (tool.description, TEXT_WEIGHT),
         ];
         for (text, weight) in fields {
-            for word in split(text) {
-                *counts.entry(word).or_default() += weight;
+            for word in stems(text) {
+                length += u64::from(weight);
+                let with = self.postings.entry(word).or_default();
+                match with.last_mut() {
+                    Some((last, count)) if *last == at => *count += weight,
+                    _ => with.push((at, weight)),
+                }
             }
         }
-        let length = counts.values().sum();
-        Words {
-            name: name.to_lowercase(),
-            counts,
-            length,
-        }
+        self.names.push(tool.name.to_lowercase());
+        self.lengths.push(length);
     }
 
-    /// How much a word counts here; the beginning of a longer word counts half.
-    fn count(&self, word: &str) -> u64 {
-        let exact = self.counts.get(word).copied().unwrap_or(0);
-        if word.chars().count() < PREFIX_CHARS_MIN {
-            return exact * 2;
+    /// The tools that fit best, at most so many, each with its score: the place of each
+    /// in the order in which they came. Ties go by name. A term with `+` in front must be
+    /// in the tool, in whichever field.
+    pub fn best(&self, query: &str, most: usize) -> Vec<(u64, usize)> {
+        let terms = Terms::of(query);
+        let mut scores = vec![0; self.names.len()];
+        let mut fits: Option<BTreeSet<u32>> = None;
+        for (word, is_required) in &terms.words {
+            let counts = self.counts(word);
+            if *is_required {
+                let with: BTreeSet<u32> = counts.keys().copied().collect();
+                fits = Some(match fits {
+                    Some(before) => before.intersection(&with).copied().collect(),
+                    None => with,
+                });
+            }
+            let rarity = rarity(self.names.len() as u64, counts.len() as u64);
+            for (at, count) in counts {
+                let length = self.lengths[at as usize];
+                scores[at as usize] += rarity * saturated(count, length, self.average) / UNIT;
+            }
         }
-        let begun = self.counts.range(word.to_owned()..);
-        let begun = begun.take_while(|(known, _)| known.starts_with(word));
-        exact + begun.map(|(_, count)| *count).sum::<u64>()
+        let mut found: Vec<(u64, usize)> = scores
+            .into_iter()
+            .enumerate()
+            .filter(|(at, score)| {
+                *score > 0
+                    && fits
+                        .as_ref()
+                        .is_none_or(|fits| fits.contains(&(*at as u32)))
+            })
+            .map(|(at, score)| (score, at))
+            .collect();
+        if let Some(at) = self.names.iter().position(|name| *name == terms.whole) {
+            found.retain(|(_, other)| *other != at);
+            found.push((WHOLE_NAME, at));
+        }
+        let by_name = |at: usize| self.names[at].as_str();
+        found.sort_by(|(a, x), (b, y)| b.cmp(a).then_with(|| by_name(*x).cmp(by_name(*y))));
+        found.truncate(most);
+        found
+    }
+
+    /// How much a word counts in each tool that has it; the beginning of a longer word
+    /// counts half of the word itself.
+    fn counts(&self, word: &str) -> BTreeMap<u32, u64> {
+        let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
+        let is_long = word.chars().count() >= PREFIX_CHARS_MIN;
+        let known = self.postings.range(word.to_owned()..);
+        let known =
+            known.take_while(|(known, _)| known.starts_with(word) && (is_long || *known == word));
+        for (known, tools) in known {
+            let times = if known == word { 2 } else { 1 };
+            for (at, count) in tools {
+                *counts.entry(*at).or_default() += times * u64::from(*count);
+            }
+        }
+        counts
     }
 }
 
-/// The words of a text, in lower case: parted where neither letter nor digit stands and
-/// where a capital follows a small letter.
-fn split(text: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word = String::new();
-    let mut was_lower = false;
-    for c in text.chars() {
-        let begins = c.is_uppercase() && was_lower;
-        if (!c.is_alphanumeric() || begins) && !word.is_empty() {
-            words.push(std::mem::take(&mut word));
-        }
-        if c.is_alphanumeric() {
-            word.extend(c.to_lowercase());
-        }
-        was_lower = c.is_lowercase() || c.is_ascii_digit();
-    }
-    if !word.is_empty() {
-        words.push(word);
-    }
-    words
+/// The words of a query, each once, and whether a tool must have it.
+struct Terms {
+    words: Vec<(String, bool)>,
+    whole: String,
 }
 
-/// The score of each tool for a query; 0 for one that does not fit. A term with `+` in
-/// front must be in the tool, in whichever field.
-pub(super) fn score(query: &str, tools: &[Words]) -> Vec<u64> {
-    let mut required = Vec::new();
-    let mut optional = Vec::new();
-    for term in query.split_whitespace() {
-        match term.strip_prefix('+') {
-            Some(term) => required.extend(split(term)),
-            None => optional.extend(split(term)),
+impl Terms {
+    fn of(query: &str) -> Terms {
+        let mut words: BTreeMap<String, bool> = BTreeMap::new();
+        for term in query.split_whitespace() {
+            let required = term.strip_prefix('+');
+            for word in stems(required.unwrap_or(term)) {
+                *words.entry(word).or_default() |= required.is_some();
+            }
+        }
+        let is_only_filler = words.keys().all(|word| is_filler(word));
+        let keep =
+            |(word, required): &(String, bool)| *required || is_only_filler || !is_filler(word);
+        Terms {
+            words: words.into_iter().filter(keep).collect(),
+            whole: query.trim().to_lowercase(),
         }
     }
-    let whole = query.trim().to_lowercase();
-    let total = tools.len() as u64;
-    let average = tools.iter().map(|t| t.length).sum::<u64>() / total.max(1);
-    let rarity: BTreeMap<&String, u64> = required
-        .iter()
-        .chain(&optional)
-        .map(|word| {
-            let with = tools.iter().filter(|tool| tool.count(word) > 0).count() as u64;
-            (word, rarity(total, with))
-        })
-        .collect();
-    let one = |tool: &Words| {
-        if tool.name == whole {
-            return WHOLE_NAME;
-        }
-        if required.iter().any(|word| tool.count(word) == 0) {
-            return 0;
-        }
-        let words = required.iter().chain(&optional);
-        words
-            .map(|word| rarity[word] * saturated(tool.count(word), tool.length, average) / UNIT)
-            .sum()
-    };
-    tools.iter().map(one).collect()
 }
 
 /// How much it says that a word is there: the rarer the more, in thousandths, never 0.
 fn rarity(total: u64, with: u64) -> u64 {
-    let odds = (2 * (total - with) + 1) * UNIT / (2 * with + 1) + UNIT;
+    let odds = (2 * total.saturating_sub(with) + 1) * UNIT / (2 * with + 1) + UNIT;
     log2(odds, UNIT).max(1)
 }
 
 /// BM25's saturation with k1 = 1.2 and b = 0.75, in thousandths.
 fn saturated(count: u64, length: u64, average: u64) -> u64 {
-    if count == 0 {
-        return 0;
-    }
-    let norm = UNIT / 4 + 3 * UNIT * length / (4 * average.max(1));
+    let norm = UNIT / 4 + 3 * UNIT * length / (4 * average);
     count * UNIT * 22 / (count * 10 + 12 * norm / UNIT).max(1)
 }
 
@@ -144,24 +184,30 @@ fn log2(n: u64, unit: u64) -> u64 {
 mod tests {
     use super::*;
 
-    fn tools() -> Vec<Words> {
-        vec![
-            Words::of("mcp__tickets__search", "", "Find tickets by text."),
-            Words::of("mcp__tickets__create", "", "Open a new ticket."),
-            Words::of("WebFetch", "http page url", "Fetch a page from the web."),
-            Words::of(
-                "NotebookEdit",
-                "jupyter",
-                "Change a cell. Use the text of the page.",
-            ),
-        ]
+    fn tools() -> Index {
+        let text = |name, hint, description| Text {
+            name,
+            hint,
+            description,
+        };
+        Index::of(
+            [
+                text("mcp__tickets__search", "", "Find tickets by text."),
+                text("mcp__tickets__create", "", "Open a new ticket."),
+                text("WebFetch", "http page url", "Fetch a page from the web."),
+                text(
+                    "NotebookEdit",
+                    "jupyter",
+                    "Change a cell. Use the text of the page.",
+                ),
+            ]
+            .into_iter(),
+        )
     }
 
     fn best(query: &str) -> Vec<usize> {
-        let scores = score(query, &tools());
-        let mut order: Vec<usize> = (0..scores.len()).filter(|i| scores[*i] > 0).collect();
-        order.sort_by_key(|i| std::cmp::Reverse(scores[*i]));
-        order
+        let best = tools().best(query, 10);
+        best.into_iter().map(|(_, at)| at).collect()
     }
 
     #[test]
@@ -169,7 +215,7 @@ mod tests {
         assert_eq!(best("search tickets")[0], 0);
         assert_eq!(best("page"), [2, 3]);
         assert_eq!(best("jupyter"), [3]);
-        assert_eq!(best("notebook"), [3]);
+        assert_eq!(best("notebooks"), [3]);
         assert_eq!(best("nothing like it"), [] as [usize; 0]);
     }
 
@@ -187,10 +233,14 @@ mod tests {
     }
 
     #[test]
-    fn words_are_parted_at_capitals() {
-        assert_eq!(
-            split("WebFetch2 mcp__a-b"),
-            ["web", "fetch2", "mcp", "a", "b"]
-        );
+    fn ties_go_by_name() {
+        let same = |name| Text {
+            name,
+            hint: "",
+            description: "Does it.",
+        };
+        let index = Index::of([same("b_x"), same("a_x"), same("c_x")].into_iter());
+        let order: Vec<usize> = index.best("x", 2).into_iter().map(|(_, at)| at).collect();
+        assert_eq!(order, [1, 0]);
     }
 }

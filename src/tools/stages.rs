@@ -2,7 +2,7 @@
 //! Each is a pure function that says what it took away and why.
 
 use super::compiled::unusable;
-use super::mcp::why_renamed;
+use super::mcp::{raw_name, why_renamed};
 use super::{ReadOnly, Tool};
 use crate::profile::{DontAsk, Feature, Profile};
 use crate::trace;
@@ -57,6 +57,7 @@ fn staged(
         after: tools.len() as u32,
         removed,
         renamed: Vec::new(),
+        tokens: None,
     };
     Staged { tools, event }
 }
@@ -123,7 +124,9 @@ pub fn filter(tools: Vec<Arc<dyn Tool>>, options: &PoolOptions<'_>) -> Staged {
 
 /// Why the context of the run removes a tool, of whatever origin.
 fn out_of_context(tool: &dyn Tool, options: &PoolOptions<'_>) -> Option<String> {
-    if let Some(why) = (options.denied)(tool.name()) {
+    let raw = tool.mcp_origin().and_then(raw_name);
+    let names = [Some(tool.name()), raw.as_deref()];
+    if let Some(why) = names.into_iter().flatten().find_map(options.denied) {
         return Some(why);
     }
     let read_only_pool = options.mode == Mode::DontAsk
@@ -147,12 +150,25 @@ pub fn merge(
 ) -> Staged {
     let before = own.len() + mcp.len();
     let mut gone = Vec::new();
+    // Of those that do not stay too: what is called by its raw name must not be taken for another.
+    let mut renamed_of_servers: Vec<_> = mcp.iter().filter_map(|t| renamed(&**t)).collect();
+    renamed_of_servers.sort();
+    renamed_of_servers.dedup();
     let mut names: BTreeSet<String> = own.iter().map(|tool| tool.name().to_owned()).collect();
     let mut all = own;
     all.sort_by(|a, b| a.name().cmp(b.name()));
     let mut mcp = mcp;
-    // A stable sort: of two of one name the first given stays.
-    mcp.sort_by(|a, b| a.name().cmp(b.name()));
+    // Of two of one name one stays, and which one hangs on what they are, not on who came first.
+    let definition = |tool: &dyn Tool| {
+        (
+            tool.description().to_owned(),
+            tool.input_schema().to_string(),
+        )
+    };
+    mcp.sort_by(|a, b| {
+        let by_name = a.name().cmp(b.name());
+        by_name.then_with(|| definition(&**a).cmp(&definition(&**b)))
+    });
     for tool in mcp {
         let name = tool.name().to_owned();
         if let Some(why) = out_of_context(&*tool, options) {
@@ -171,7 +187,7 @@ pub fn merge(
         None => true,
     });
     let mut staged = staged("merge", before, all, gone);
-    staged.event.renamed = staged.tools.iter().filter_map(|t| renamed(&**t)).collect();
+    staged.event.renamed = renamed_of_servers;
     staged
 }
 

@@ -1,8 +1,7 @@
 //! The tool ToolSearch: finds deferred tools and loads them.
 
 use super::nearest::nearest;
-use super::pool::{Entry, Pool, SEARCH, is_mcp};
-use super::rank::{Words, score};
+use super::pool::{Entry, Pool, SEARCH};
 use super::session;
 use super::{
     Footprint, Outcome, OwnVerdict, Permit, Progress, ReadOnly, Refusal, Tool, ToolCx, fields,
@@ -13,6 +12,7 @@ use crate::words::Class;
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
 /// How many tools a search by words gives if it does not say (`semantics.md §3.7`).
@@ -123,7 +123,7 @@ impl Tool for ToolSearch {
         let data = json!({
             "matches": names,
             "query": input.query,
-            "total_deferred_tools": pool.deferred_names().len(),
+            "total_deferred_tools": pool.deferred().len(),
         });
         let outcome = match cx.env.profile.loaded_schema {
             LoadedSchema::ToolReference => referred(pool, &found),
@@ -136,60 +136,34 @@ impl Tool for ToolSearch {
 }
 
 /// The tools that are named, each once, in their order; and the names that mean none.
-fn select<'a>(pool: &'a Pool, names: &'a str) -> (Vec<&'a Entry>, Vec<&'a str>) {
-    let mut found: Vec<&Entry> = Vec::new();
+fn select<'a>(pool: &Pool, names: &'a str) -> (Vec<Arc<Entry>>, Vec<&'a str>) {
+    let mut found: Vec<Arc<Entry>> = Vec::new();
+    let mut seen = BTreeSet::new();
     let mut unknown = Vec::new();
     for name in names.split(',').map(str::trim).filter(|n| !n.is_empty()) {
-        let entry = pool.entries().iter().find(|entry| entry.name() == name);
-        let entry = entry.or_else(|| {
-            let meant = pool.lookup(name).ok()?;
-            pool.entries().iter().find(|e| e.name() == meant.name())
-        });
-        match entry {
-            Some(entry) if found.iter().any(|known| known.name() == entry.name()) => {}
-            Some(entry) => found.push(entry),
-            None => unknown.push(name),
+        match pool.lookup(name) {
+            Ok(entry) if seen.insert(entry.name().to_owned()) => found.push(entry),
+            Ok(_) => {}
+            Err(_) => unknown.push(name),
         }
     }
     (found, unknown)
 }
 
 /// The deferred tools that fit the words best.
-fn search<'a>(pool: &'a Pool, input: &Input) -> Vec<&'a Entry> {
+fn search(pool: &Pool, input: &Input) -> Vec<Arc<Entry>> {
     let most = input
         .max_results
         .and_then(|n| usize::try_from(n).ok())
         .filter(|n| *n > 0)
         .unwrap_or(RESULTS_DEFAULT);
-    let candidates: Vec<&Entry> = pool
-        .entries()
-        .iter()
-        .map(|entry| &**entry)
-        .filter(|entry| entry.is_deferred())
-        .collect();
-    let words: Vec<Words> = candidates
-        .iter()
-        .map(|entry| {
-            Words::of(
-                entry.name(),
-                entry.tool().search_hint(),
-                entry.tool().description(),
-            )
-        })
-        .collect();
-    let mut scored: Vec<(u64, &Entry)> = score(&input.query, &words)
-        .into_iter()
-        .zip(candidates)
-        .filter(|(score, _)| *score > 0)
-        .collect();
-    scored.sort_by(|(a, x), (b, y)| b.cmp(a).then_with(|| x.name().cmp(y.name())));
-    scored.truncate(most);
-    scored.into_iter().map(|(_, entry)| entry).collect()
+    let best = pool.search(&input.query, most).into_iter();
+    best.map(|(_, entry)| entry.clone()).collect()
 }
 
 /// The found tools as the API's own references, which it replaces by their definitions.
 /// Every tool that is referred to must be among those of the request.
-fn referred(pool: &Pool, found: &[&Entry]) -> Outcome {
+fn referred(pool: &Pool, found: &[Arc<Entry>]) -> Outcome {
     if found.is_empty() {
         return Outcome::ok(nothing(pool));
     }
@@ -199,7 +173,7 @@ fn referred(pool: &Pool, found: &[&Entry]) -> Outcome {
     Outcome::blocks(references.collect())
 }
 
-fn said(pool: &Pool, found: &[&Entry], unknown: &[&str]) -> String {
+fn said(pool: &Pool, found: &[Arc<Entry>], unknown: &[&str]) -> String {
     let mut parts: Vec<String> = Vec::new();
     match found.len() {
         0 if unknown.is_empty() => parts.push(nothing(pool)),
@@ -217,19 +191,14 @@ fn said(pool: &Pool, found: &[&Entry], unknown: &[&str]) -> String {
     parts.join("\n\n")
 }
 
-/// That no tool fits, with the names that there are.
+/// That no tool fits, with what there is.
 fn nothing(pool: &Pool) -> String {
-    let names = pool.deferred_names();
-    if names.is_empty() {
+    let Some(first) = pool.deferred().next() else {
         return "No tool is deferred: every tool of this session can be called.".to_owned();
-    }
-    let origin = if names.iter().any(|name| is_mcp(name)) {
-        "mcp__server__tool"
-    } else {
-        "Name"
     };
     format!(
-        "No tool fits. Try other words, or \"select:{origin}\" with one of: {}.",
-        names.join(", ")
+        "No tool fits. Try other words, or \"select:{}\" with one of: {}.",
+        first.name(),
+        pool.deferred_listing()
     )
 }

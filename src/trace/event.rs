@@ -152,10 +152,24 @@ pub struct Pool {
     /// The tools that are not offered by the name that they go by elsewhere.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub renamed: Vec<Renamed>,
+    /// What the definitions of the tools cost, once all of them are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<PoolTokens>,
+}
+
+/// Estimated tokens of the definitions of a pool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PoolTokens {
+    /// Of those that every request holds.
+    pub always: u64,
+    /// Of those that requests would hold too if nothing were deferred.
+    pub deferred: u64,
+    /// Of what requests say of those in their place.
+    pub listing: u64,
 }
 
 /// A tool of an MCP server whose name could not stay as it is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Renamed {
     /// The name it is offered by.
     pub name: String,
@@ -178,6 +192,13 @@ pub struct Request {
     pub tools_hash: String,
     pub prefix_stable: bool,
     pub tokens_estimate: u64,
+    /// Of it, what the definitions of loaded tools cost where they stand in the tools block.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub loaded_tokens: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -273,6 +273,10 @@ impl<'a> Pen<'a> {
         self.boolean(request.prefix_stable);
         self.put(r#","tokens_estimate":"#);
         self.number(request.tokens_estimate);
+        if request.loaded_tokens != 0 {
+            self.put(r#","loaded_tokens":"#);
+            self.number(request.loaded_tokens);
+        }
         self.put("}");
     }
 

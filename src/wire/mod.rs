@@ -28,5 +28,6 @@ pub use response::{Response, StopReason};
 pub use stream::{Delta, Event, EventKind};
 pub use tool::ToolDef;
 pub use usage::{
-    Usage, count_bytes, estimate_message_tokens, estimate_tokens, estimate_tools_tokens,
+    Usage, count_bytes, estimate_message_tokens, estimate_tokens, estimate_tool_tokens,
+    estimate_tools_tokens,
 };

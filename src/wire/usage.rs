@@ -142,8 +142,13 @@ pub fn estimate_tools_tokens(tools: &[ToolDef]) -> u64 {
     tools
         .iter()
         .filter(|tool| !tool.is_deferred())
-        .map(|tool| TOKENS_PER_TOOL + (tool.text_bytes() as u64).div_ceil(ASCII_PER_TOKEN))
+        .map(estimate_tool_tokens)
         .sum()
+}
+
+/// Estimates the tokens of one definition where it stands in the prompt.
+pub fn estimate_tool_tokens(tool: &ToolDef) -> u64 {
+    TOKENS_PER_TOOL + (tool.text_bytes() as u64).div_ceil(ASCII_PER_TOKEN)
 }
 
 #[cfg(test)]

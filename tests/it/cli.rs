@@ -404,3 +404,83 @@ fn the_schema_is_printed_as_json() {
     assert_eq!(of(&pretty), rehearsal::scenario::schema());
     assert_eq!(line.stdout.lines().count(), 1);
 }
+
+#[test]
+fn what_a_tool_leaves_to_guess_is_told_and_fails_where_asked() {
+    let tools = "snapshot: none\ntools: {only: [Read, seal], custom: [{name: seal, description: Seals it., input_schema: {type: object, required: [id]}}]}\nmodel:";
+    let vague = READS.replacen("model:", tools, 1);
+    let folder = folder(&[("vague.yaml", &vague)]);
+    let plain = rehearsal(folder.path(), &["run", "vague.yaml"]);
+    insta::assert_snapshot!(plain.all(), @r#"
+    exit 0
+    --- stdout
+    same     vague.yaml
+    1 scenario: 1 same
+    --- stderr
+    warning: vague.yaml: the description of the tool seal has 9 characters; say what it does, when to use it and when not
+    warning: vague.yaml: the input schema of the tool seal: "id" is required and not among the properties
+    "#);
+    let quiet = rehearsal(folder.path(), &["run", "vague.yaml", "--quiet"]);
+    assert_eq!((quiet.code, &*quiet.stderr), (0, ""));
+    let strict = rehearsal(
+        folder.path(),
+        &["run", "vague.yaml", "--strict-lint", "--json", "--quiet"],
+    );
+    assert_eq!(strict.code, 1, "{}", strict.all());
+    let line: serde_json::Value =
+        serde_json::from_str(strict.stdout.lines().next().expect("a line")).expect("JSON");
+    assert_eq!(line["status"], "differs");
+    let tools: Vec<_> = line["complaints"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|said| (&said["kind"], &said["tool"]))
+        .collect();
+    let (kind, tool) = (serde_json::json!("tool"), serde_json::json!("seal"));
+    assert_eq!(tools, [(&kind, &tool), (&kind, &tool)]);
+}
+
+#[test]
+fn tokens_by_turn_with_and_without_deferral() {
+    let scenario = "rehearsal: 1
+name: a deferred tool is loaded and called
+tools:
+  only: [ToolSearch, seal]
+  custom: [{name: seal, description: \"Seals a parcel. Use it when it is packed; not before.\", should_defer: true, input_schema: {type: object, properties: {parcel: {type: string, description: Which parcel is to be sealed.}}}}]
+settings: {permissions: {allow: [seal]}}
+snapshot: none
+model: [{calls: [{ToolSearch: {query: parcel}}]}, {calls: [{tool: seal, input: {parcel: \"7\"}}]}, {say: Done.}]
+expect: {calls: {\"2\": {step: post_hook, class: ok}}}
+";
+    let folder = folder(&[("defer.yaml", scenario)]);
+    let ran = rehearsal(
+        folder.path(),
+        &["run", "defer.yaml", "--out", "out", "--quiet"],
+    );
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    let name = std::fs::read_dir(folder.path().join("out"))
+        .expect("a folder")
+        .flatten();
+    let name = name
+        .map(|entry| entry.file_name())
+        .find(|name| name.to_string_lossy().ends_with(".jsonl"));
+    let trace = format!("out/{}", name.expect("a trace").to_string_lossy());
+    let shown = rehearsal(folder.path(), &["show", &trace, "--tokens"]);
+    insta::assert_snapshot!(shown.all(), @r#"
+    exit 0
+    --- stdout
+    turn  with deferral  without
+       1            209        -
+       2            326      261
+       3            369      304
+     all            904      565  saved -60 %
+    --- stderr
+    "#);
+    let json = rehearsal(folder.path(), &["show", &trace, "--tokens", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json.stdout).expect("JSON");
+    // The turn that only searched would not have been.
+    assert_eq!(
+        json["turns"][0]["without_deferral"],
+        serde_json::Value::Null
+    );
+}

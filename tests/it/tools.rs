@@ -4,7 +4,10 @@
 mod arms;
 mod edits;
 mod pages;
+mod pool_laws;
 mod recorded;
+mod search;
+mod ten_thousand;
 mod units;
 
 use async_trait::async_trait;

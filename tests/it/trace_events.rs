@@ -136,6 +136,7 @@ fn of_the_agent() -> BoxedStrategy<Event> {
             after: 3,
             removed,
             renamed,
+            tokens: None,
         })
     });
     let request = (
@@ -150,6 +151,7 @@ fn of_the_agent() -> BoxedStrategy<Event> {
                 tools_hash: "t".into(),
                 prefix_stable,
                 tokens_estimate,
+                loaded_tokens: tokens_estimate % 3,
             })
         });
     let response =
