@@ -98,13 +98,20 @@ impl Prefix {
     /// not stand in the prompt's beginning; others move everything behind them.
     fn replace_tools(&mut self, tools: Arc<[ToolDef]>, compared: &mut Compared) {
         let was = self.tools.len();
-        if self.messages.is_some() {
-            if tools.get(..was) != Some(&self.tools[..]) {
+        let begun = self.tools.get(..self.begun_with);
+        let changed = if tools.get(..was) == Some(&self.tools[..]) {
+            &tools[was..]
+        } else if begun == Some(&tools[..]) {
+            // All of them were forgotten, as they are where they last a turn.
+            &self.tools[self.begun_with..]
+        } else {
+            if self.messages.is_some() {
                 compared.breaks("the tools block does not begin with that of the last request");
-            } else if tools[was..].iter().any(|tool| !tool.is_deferred()) {
-                compared.is_stable = false;
             }
-        }
+            &[]
+        };
+        let moves = changed.iter().any(|tool| !tool.is_deferred());
+        compared.is_stable &= self.messages.is_none() || !moves;
         self.tools_hash = hash_of(&tools);
         let loaded = tools.get(self.begun_with..).unwrap_or_default();
         self.loaded_tokens = loaded.iter().map(estimate_tool_tokens).sum();
@@ -180,5 +187,13 @@ mod tests {
         assert_eq!((plain.is_stable, plain.broken.len()), (false, 0));
         let deferred = next(&["a"], tools(&["a", "b"], true), "s", &["one"]);
         assert_eq!((deferred.is_stable, deferred.broken.len()), (true, 0));
+        let mut prefix = Prefix::new(tools(&["a"], false), "s");
+        let mut next =
+            |names: &[&str]| prefix.next(Some(tools(names, false)), "s", &said(&["one"]));
+        next(&["a"]);
+        next(&["a", "b"]);
+        // Forgotten, and another in its place; but never one of two.
+        assert!(next(&["a"]).broken.is_empty() && next(&["a", "c", "d"]).broken.is_empty());
+        assert_eq!(next(&["a", "d"]).broken.len(), 1);
     }
 }

@@ -152,6 +152,9 @@ impl Tool for Served {
     fn should_defer(&self) -> bool {
         self.inner.should_defer()
     }
+    fn always_load(&self) -> bool {
+        self.inner.always_load()
+    }
     fn to_classifier_input(&self, input: &Value) -> Value {
         self.inner.to_classifier_input(input)
     }

@@ -298,11 +298,7 @@ impl Setup {
             "You work in {}. Its files are yours to read with the tools.",
             self.cwd
         );
-        if pool.deferred().len() > 0 {
-            text.push_str(" These tools are not loaded; find them with ToolSearch: ");
-            text.push_str(&pool.deferred_listing());
-            text.push('.');
-        }
+        text.push_str(&pool.deferred_notice());
         text
     }
 }

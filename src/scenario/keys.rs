@@ -237,6 +237,7 @@ pub(super) static MCP_TOOL: Shape = Shape {
         key("description", Kind::Text, "What it does, when to use it and when not.", "Find tickets by text.").required(),
         key("input_schema", Kind::Object, "JSON Schema of its input.", "{type: object}").required(),
         key("annotations", Kind::Shape(&ANNOTATIONS), "What the server says of it.", "{readOnlyHint: true}"),
+        key("_meta", Kind::Object, "What the server says to this runtime: `anthropic/alwaysLoad: true` for a tool that is never deferred.", "{anthropic/alwaysLoad: true}"),
         key("latency_ms", Kind::Int(0, MAX_INT), LATENCY, "80"),
         key("returns", RETURNS, "What it returns: a text or content blocks.", "3 open"),
         key("fails", Kind::Shape(&FAILS), "How it fails, instead of returning.", "{class: tool_error, text: no such project}"),

@@ -139,6 +139,7 @@ fn read_mcp_tool(r: &mut Reader, server: &str, node: &Node) -> Option<CustomTool
     // Whatever a server says: that a schema is none is the pool's to find.
     let input_schema = f.get("input_schema").and_then(|n| r.object(n));
     let annotations = f.get("annotations").and_then(|n| read_annotations(r, n));
+    let meta = f.get("_meta").and_then(|n| r.object(n)).unwrap_or_default();
     let latency_ms = f.ms(r, "latency_ms");
     f.only_one(r, &["returns", "fails"], false);
     let answer = read_gives(r, &mut f).unwrap_or_default();
@@ -151,6 +152,7 @@ fn read_mcp_tool(r: &mut Reader, server: &str, node: &Node) -> Option<CustomTool
     Some(CustomTool {
         latency_ms,
         answer,
+        always_load: meta["anthropic/alwaysLoad"] == true,
         ..CustomTool::of_server(origin, description?, input_schema?)
     })
 }

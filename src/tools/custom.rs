@@ -97,6 +97,8 @@ pub struct CustomTool {
     pub exclusive: Option<bool>,
     pub is_destructive: bool,
     pub should_defer: bool,
+    /// Whether it is sent in full although others are deferred.
+    pub always_load: bool,
     /// Whether it can be used inside a read-eval-print loop.
     pub fits_repl: bool,
     /// `false` opts out of enforcement while generating.
@@ -125,6 +127,7 @@ impl CustomTool {
             exclusive: None,
             is_destructive: false,
             should_defer: false,
+            always_load: false,
             fits_repl: true,
             strict: true,
             latency_ms: None,
@@ -229,6 +232,10 @@ impl Tool for CustomTool {
 
     fn should_defer(&self) -> bool {
         self.should_defer
+    }
+
+    fn always_load(&self) -> bool {
+        self.always_load
     }
 
     fn max_result_chars(&self) -> Option<u64> {

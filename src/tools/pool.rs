@@ -190,7 +190,7 @@ impl Pool {
             deferred: self.deferred().map(cost).sum(),
             listing: match self.deferred.is_empty() {
                 true => 0,
-                false => estimate_tokens(&self.deferred_listing()),
+                false => estimate_tokens(&self.deferred_notice()),
             },
         }
     }
@@ -200,7 +200,18 @@ impl Pool {
         self.deferred().map(|entry| entry.name()).collect()
     }
 
-    /// What requests say of the deferred tools: their names, or, where they are very many,
+    /// What requests say in place of the definitions that are deferred; nothing if none is.
+    pub fn deferred_notice(&self) -> String {
+        if self.deferred.is_empty() {
+            return String::new();
+        }
+        format!(
+            " These tools are not loaded; find them with {SEARCH}: {}.",
+            self.deferred_listing()
+        )
+    }
+
+    /// The deferred tools: their names, or, where they are very many,
     /// how many there are of each server.
     pub fn deferred_listing(&self) -> String {
         const NAMES_MAX: usize = 500;
@@ -250,7 +261,7 @@ pub(super) fn is_mcp(name: &str) -> bool {
 }
 
 fn defers(tool: &dyn Tool, profile: &Profile) -> bool {
-    if tool.name() == SEARCH {
+    if tool.name() == SEARCH || tool.always_load() {
         return false;
     }
     match profile.deferred {

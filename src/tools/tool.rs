@@ -206,6 +206,11 @@ pub trait Tool: Send + Sync {
     fn should_defer(&self) -> bool {
         false
     }
+    /// Whether it is never deferred, whatever else is; what a server says of a tool
+    /// (`anthropic/alwaysLoad`).
+    fn always_load(&self) -> bool {
+        false
+    }
     /// What a permission classifier is shown of a use.
     fn to_classifier_input(&self, input: &Value) -> Value {
         serde_json::json!({"tool": self.name(), "input": input})

@@ -471,9 +471,9 @@ expect: {calls: {\"2\": {step: post_hook, class: ok}}}
     --- stdout
     turn  with deferral  without
        1            209        -
-       2            326      261
-       3            369      304
-     all            904      565  saved -60 %
+       2            326      246
+       3            369      289
+     all            904      535  saved -68 %
     --- stderr
     "#);
     let json = rehearsal(folder.path(), &["show", &trace, "--tokens", "--json"]);

@@ -6,6 +6,7 @@ mod edits;
 mod pages;
 mod pool_laws;
 mod recorded;
+mod saving;
 mod search;
 mod ten_thousand;
 mod units;
