@@ -249,6 +249,7 @@ impl One {
             env: self.cx.env(),
             stdin: stdin.to_vec(),
             timeout_ms: self.timeout_ms(),
+            memory: None,
         };
         match self.cx.shell.run(&command, actor).await {
             Ran::Exited {

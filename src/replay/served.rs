@@ -91,6 +91,9 @@ impl Tool for Served {
     fn mcp_origin(&self) -> Option<&McpOrigin> {
         self.inner.mcp_origin()
     }
+    fn published(&self) -> Option<crate::wire::ToolDef> {
+        self.inner.published()
+    }
     fn read_only(&self) -> ReadOnly {
         self.inner.read_only()
     }

@@ -61,7 +61,15 @@ impl Setup {
             },
             scripted_hooks: scenario.hooks.clone(),
             only: only.map(|only| only.iter().map(|name| name.value.clone()).collect()),
-            tools: scenario.tools.custom.iter().map(tool).collect(),
+            tools: scenario
+                .tools
+                .custom
+                .iter()
+                .map(tool)
+                .chain(scenario.published.iter().filter_map(|spec| {
+                    tools::published::published(&spec.kind, spec.max_characters)
+                }))
+                .collect(),
             mcp: scenario.tools.mcp.iter().map(tool).collect(),
             answers: map(&scenario.tools.answers, tool_answer),
             flags: scenario.flags.clone(),

@@ -14,7 +14,7 @@ use super::outside::{InterruptSpec, OutsideSpec, read_interrupt, read_outside};
 use super::script::{Turn, read_texts, read_turn};
 use super::settings_spec::read_settings;
 use super::shape::{Shape, nearest};
-use super::tool_spec::{ToolSpecs, read_tools};
+use super::tool_spec::{PublishedSpec, ToolSpecs, read_published, read_tools};
 use crate::hooks::ScriptedHook;
 use crate::model;
 use crate::profile::{Invariant, OverrideError, Profile, ProfileError};
@@ -58,6 +58,8 @@ pub struct Scenario {
     pub settings: Settings,
     pub flags: BTreeMap<String, bool>,
     pub tools: ToolSpecs,
+    /// Tools whose schema the vendor publishes.
+    pub published: Vec<PublishedSpec>,
     pub commands: Vec<Answer<CommandAnswer>>,
     pub hooks: Vec<Answer<ScriptedHook>>,
     /// Virtual milliseconds by tool name, and `model` for a response.
@@ -267,6 +269,7 @@ pub(super) fn read_scenario(
         ),
         hooks: hooks.unwrap_or_default(),
         latency_ms: read_latency(r, f.get("latency_ms")),
+        published: read_published(r, f.get("published")),
         user: read_list(r, f.get("user"), "user", read_user, &keys::USER),
         classifier: read_list(
             r,

@@ -35,6 +35,10 @@ pub(super) fn steps() -> Vec<&'static str> {
     Step::ALL.iter().map(|s| s.as_str()).collect()
 }
 
+pub(super) fn published() -> Vec<&'static str> {
+    crate::tools::published::TYPES.to_vec()
+}
+
 pub(super) fn policies() -> Vec<&'static str> {
     Policy::ALL.iter().map(|p| p.as_str()).collect()
 }
@@ -96,7 +100,7 @@ macro_rules! scenario_keys {
             key("faults", Kind::Json, "Faults of the world, as a shrunk counterexample states them.", "[]").not_yet(),
             key("agents", Kind::Json, "Scripts of nested agents.", "{}").not_yet(),
             key("hosted", Kind::Json, "Tools that the vendor hosts, and what they give.", "[]").not_yet(),
-            key("published", Kind::Json, "Tools whose schema the vendor publishes.", "[]").not_yet(),
+            key("published", Kind::List(&Kind::Any(&[Kind::Words(published), Kind::Shape(&PUBLISHED)])), "Tools whose schema the vendor publishes, by type; they run in the world.", "[bash_20250124, memory_20250818]"),
             key("screen", Kind::Json, "The screen that a computer tool sees.", "{}").not_yet(),
             key("compact", Kind::Json, "When the conversation is compacted, and to what.", "{}").not_yet(),
             $($last,)*
@@ -255,6 +259,16 @@ pub(super) static ANNOTATIONS: Shape = Shape {
         key("idempotentHint", Kind::Bool, "Whether doing it twice is as doing it once; changes nothing here.", "true"),
         key("openWorldHint", Kind::Bool, "Whether it reaches what is not the server's; changes nothing here.", "false"),
         key("title", Kind::Text, "A name for people; changes nothing here.", "Search tickets"),
+    ],
+};
+
+#[rustfmt::skip]
+pub(super) static PUBLISHED: Shape = Shape {
+    name: "published",
+    what: "a published tool",
+    keys: &[
+        key("type", Kind::Words(published), "Its type, which names its version.", "text_editor_20250728").required(),
+        key("max_characters", Kind::Int(1, MAX_INT), "How much of a file one view shows; of text_editor_20250728 alone.", "10000"),
     ],
 };
 

@@ -104,7 +104,13 @@ fn tools(r: &mut Reader, scenario: &Scenario, calls: &Calls<'_>) {
     }
     let built_in = crate::tools::builtin();
     let own = scenario.tools.custom.iter().map(|tool| tool.name.as_str());
-    let names: Vec<&str> = built_in.iter().map(|tool| tool.name()).chain(own).collect();
+    let published: Vec<_> = scenario
+        .published
+        .iter()
+        .filter_map(|spec| crate::tools::published::published(&spec.kind, None))
+        .collect();
+    let described = built_in.iter().chain(&published);
+    let names: Vec<&str> = described.map(|tool| tool.name()).chain(own).collect();
     for only in scenario.tools.only.iter().flatten() {
         if !names.contains(&only.value.as_str()) {
             let complaint = Complaint::warning(
@@ -127,6 +133,12 @@ fn known_tools(scenario: &Scenario) -> BTreeSet<String> {
         known.insert(tool.name().to_owned());
         known.extend(tool.aliases().iter().map(|alias| (*alias).to_owned()));
     }
+    let published = scenario.published.iter();
+    known.extend(
+        published
+            .filter_map(|spec| crate::tools::published::published(&spec.kind, None))
+            .map(|tool| tool.name().to_owned()),
+    );
     for tool in scenario.tools.custom.iter().chain(&scenario.tools.mcp) {
         known.insert(tool.name.clone());
         known.extend(tool.aliases.iter().cloned());

@@ -44,4 +44,4 @@ pub use outside::{InterruptSpec, OutsideSpec};
 pub use schema::schema;
 pub use script::{ExpectRequest, RequestResult, ScriptedCall, Turn, When};
 pub use starter::STARTER;
-pub use tool_spec::ToolSpecs;
+pub use tool_spec::{PublishedSpec, ToolSpecs};

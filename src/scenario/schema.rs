@@ -213,6 +213,7 @@ mod tests {
             "call: toolu_edit, step: execute",
         ),
         ("outside", "outside: […]", "at_ms: 1, touch: a"),
+        ("published", "published: […]", "type: text_editor_20250728"),
         (
             "request_result",
             "model: [{calls: [{tool: Edit, id: toolu_edit}]}, {expect_request: {results: {toolu_edit: …}}}]",

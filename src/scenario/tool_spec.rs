@@ -4,7 +4,8 @@ use super::answers::{ToolAnswer, read_gives, read_list, read_tool_answer};
 use super::complaint::{Complaint, Place};
 use super::fields::{MAX_INT, Placed, Reader};
 use super::keys;
-use super::node::{Node, ticked};
+use super::node::{Data, Node, ticked};
+use crate::tools::published::{TYPES, has_max_characters, published};
 use crate::tools::{Annotations, CustomTool, McpOrigin, mcp_names};
 use crate::world::Answer;
 use serde_json::Value;
@@ -19,6 +20,68 @@ pub struct ToolSpecs {
     /// The tools of connected MCP servers, under the names they are offered by.
     pub mcp: Vec<CustomTool>,
     pub answers: Vec<Answer<ToolAnswer>>,
+}
+
+/// A tool whose schema the vendor publishes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PublishedSpec {
+    /// Its type, such as `bash_20250124`.
+    pub kind: String,
+    pub max_characters: Option<u64>,
+}
+
+pub(super) fn read_published(r: &mut Reader, node: Option<&Node>) -> Vec<PublishedSpec> {
+    let mut found: Vec<PublishedSpec> = Vec::new();
+    for node in node.and_then(|n| r.list(n, "published tools")).unwrap_or_default() {
+        let Some(spec) = read_one_published(r, node) else {
+            continue;
+        };
+        let name = |spec: &PublishedSpec| {
+            published(&spec.kind, None).map(|tool| tool.name().to_owned())
+        };
+        match found.iter().find(|earlier| name(earlier) == name(&spec)) {
+            Some(earlier) => r.complain(Complaint::error(
+                &node.at,
+                format!("{} beside {}, which has the same name", spec.kind, earlier.kind),
+                "every tool once",
+            )),
+            None => found.push(spec),
+        }
+    }
+    found
+}
+
+fn read_one_published(r: &mut Reader, node: &Node) -> Option<PublishedSpec> {
+    let word = |r: &mut Reader, n: &Node| {
+        r.word(n, &keys::published(), |word| {
+            TYPES.contains(&word).then(|| word.to_owned())
+        })
+    };
+    if !matches!(node.data, Data::Map(_)) {
+        let kind = word(r, node)?;
+        return Some(PublishedSpec {
+            kind,
+            max_characters: None,
+        });
+    }
+    let mut f = r.fields(node, &keys::PUBLISHED)?;
+    let kind = f.get("type").and_then(|n| word(r, n));
+    let max = f.get("max_characters");
+    if let (Some(node), Some(kind)) = (max, &kind)
+        && !has_max_characters(kind)
+    {
+        r.complain(Complaint::error(
+            &node.at,
+            format!("max_characters of {kind}"),
+            "it with text_editor_20250728 alone",
+        ));
+    }
+    let max_characters = max.and_then(|n| r.int(n, 1, MAX_INT));
+    f.done();
+    Some(PublishedSpec {
+        kind: kind?,
+        max_characters,
+    })
 }
 
 pub(super) fn read_tools(r: &mut Reader, node: &Node) -> Option<ToolSpecs> {

@@ -4,12 +4,14 @@ mod answer;
 #[cfg(feature = "bash")]
 mod bash;
 mod fixture;
+mod memory;
 mod output;
 mod real;
 
 #[cfg(feature = "bash")]
 pub use bash::VirtualShell;
 pub use fixture::{Fixture, Fixtures};
+pub use memory::ShellMemory;
 pub use real::RealShell;
 
 use crate::world::Actor;
@@ -27,6 +29,9 @@ pub struct Command {
     pub stdin: Vec<u8>,
     /// Virtual milliseconds after which it is stopped.
     pub timeout_ms: u64,
+    /// What earlier commands of the same shell left behind, and this one will; a command
+    /// without it has a shell of its own.
+    pub memory: Option<ShellMemory>,
 }
 
 /// What became of a command line.

@@ -157,6 +157,10 @@ impl Tool for Answered {
         self.inner.mcp_origin()
     }
 
+    fn published(&self) -> Option<crate::wire::ToolDef> {
+        self.inner.published()
+    }
+
     fn read_only(&self) -> ReadOnly {
         self.inner.read_only()
     }

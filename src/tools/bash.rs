@@ -3,9 +3,9 @@
 use super::{
     Footprint, Outcome, Permit, Progress, ReadOnly, Refusal, RuleSubject, Tool, ToolCx, fields,
 };
-use crate::shell::{Command, Ran};
+use crate::shell::{Command, Ran, ShellMemory};
 use crate::shell_syntax::{CommandLine, Part, analyze, is_read_only};
-use crate::sim::Resource;
+use crate::sim::{OpKind, Resource};
 use crate::words::Class;
 use async_trait::async_trait;
 use serde::Deserialize;
@@ -79,19 +79,14 @@ impl Tool for Bash {
     }
 
     fn is_read_only(&self, input: &Value) -> bool {
-        fields::read::<Input>(input).is_ok_and(|input| is_read_only(&analyze(&input.command)))
+        fields::read::<Input>(input).is_ok_and(|input| line_is_read_only(&input.command))
     }
 
     fn is_destructive(&self, input: &Value) -> bool {
         let Ok(input) = fields::read::<Input>(input) else {
             return false;
         };
-        let line = analyze(&input.command);
-        let destroys = |part: &Part| {
-            let name = part.words.first().map(|word| word.text.as_str());
-            name.is_some_and(|name| DESTRUCTIVE.contains(&name))
-        };
-        line.parts.iter().any(destroys)
+        line_destroys(&input.command)
     }
 
     /// A line that only reads may read anything and leaves the shell as it was; any other is alone.
@@ -119,19 +114,13 @@ impl Tool for Bash {
 
     async fn validate_input(&self, input: &Value, _cx: &ToolCx) -> Result<(), Refusal> {
         let input: Input = fields::read(input)?;
-        let refused = |text: &str| Err(Refusal::new(Class::InvalidInput, text));
         if input.run_in_background == Some(true) {
-            return refused(
+            return Err(Refusal::new(
+                Class::InvalidInput,
                 "commands in the background are not there yet. Call again without run_in_background.",
-            );
+            ));
         }
-        if input.command.trim().is_empty() {
-            return refused("the command is empty. Say what to run.");
-        }
-        if input.command.contains('\0') {
-            return refused("the command holds a NUL character. Leave it out.");
-        }
-        Ok(())
+        check_line(&input.command)
     }
 
     async fn call(
@@ -146,6 +135,32 @@ impl Tool for Bash {
             Err(refusal) => refusal.into(),
         }
     }
+}
+
+/// Whether a line only reads.
+pub(super) fn line_is_read_only(line: &str) -> bool {
+    is_read_only(&analyze(line))
+}
+
+/// Whether a line takes something away for good.
+pub(super) fn line_destroys(line: &str) -> bool {
+    let destroys = |part: &Part| {
+        let name = part.words.first().map(|word| word.text.as_str());
+        name.is_some_and(|name| DESTRUCTIVE.contains(&name))
+    };
+    analyze(line).parts.iter().any(destroys)
+}
+
+/// Refuses what is no command line.
+pub(super) fn check_line(line: &str) -> Result<(), Refusal> {
+    let refused = |text: &str| Err(Refusal::new(Class::InvalidInput, text));
+    if line.trim().is_empty() {
+        return refused("the command is empty. Say what to run.");
+    }
+    if line.contains('\0') {
+        return refused("the command holds a NUL character. Leave it out.");
+    }
+    Ok(())
 }
 
 /// Whether a line can change the shell's working folder.
@@ -166,23 +181,13 @@ fn timeout_ms(asked: Option<i64>) -> u64 {
 }
 
 async fn run(cx: &ToolCx, input: &Input) -> Outcome {
-    let env = &cx.env;
-    let session_cwd = env.session.shell_cwd(&cx.world).await;
-    let cwd = session_cwd.unwrap_or_else(|| env.cwd.clone());
-    let mut variables = env.shell_env.clone();
-    for (name, value) in [("HOME", &env.home), ("PWD", &cwd)] {
-        variables.retain(|(known, _)| known != name);
-        variables.push((name.to_owned(), value.clone()));
-    }
-    variables.sort();
+    let session_cwd = cx.env.session.shell_cwd(&cx.world).await;
+    let cwd = session_cwd.unwrap_or_else(|| cx.env.cwd.clone());
     let command = Command {
-        line: input.command.clone(),
-        cwd: cwd.clone(),
-        env: variables,
-        stdin: Vec::new(),
         timeout_ms: timeout_ms(input.timeout),
+        ..command(cx, &input.command, cwd.clone())
     };
-    match env.shell.run(&command, &cx.world).await {
+    match cx.env.shell.run(&command, &cx.world).await {
         Ran::Exited {
             code,
             stdout,
@@ -199,6 +204,48 @@ async fn run(cx: &ToolCx, input: &Input) -> Outcome {
         }
         Ran::TimedOut { after_ms, merged } => timed_out(after_ms, &merged),
         Ran::Lacks { what, hint } => Outcome::complaint(format!("{what}. {hint}")),
+    }
+}
+
+/// Runs a line in a shell that remembers what earlier lines left behind.
+pub(super) async fn run_remembering(cx: &ToolCx, line: &str, memory: &ShellMemory) -> Outcome {
+    cx.world.op(Resource::ShellSession, OpKind::Write).await;
+    let command = Command {
+        memory: Some(memory.clone()),
+        ..command(cx, line, cx.env.cwd.clone())
+    };
+    match cx.env.shell.run(&command, &cx.world).await {
+        Ran::Exited {
+            code,
+            stdout,
+            stderr,
+            merged,
+            cwd: _,
+        } => exited(line, code, &stdout, &stderr, &merged),
+        Ran::TimedOut { after_ms, merged } => {
+            memory.stick();
+            timed_out(after_ms, &merged)
+        }
+        Ran::Lacks { what, hint } => Outcome::complaint(format!("{what}. {hint}")),
+    }
+}
+
+/// The command of a line with the environment of the run and the usual time-out.
+fn command(cx: &ToolCx, line: &str, cwd: String) -> Command {
+    let env = &cx.env;
+    let mut variables = env.shell_env.clone();
+    for (name, value) in [("HOME", &env.home), ("PWD", &cwd)] {
+        variables.retain(|(known, _)| known != name);
+        variables.push((name.to_owned(), value.clone()));
+    }
+    variables.sort();
+    Command {
+        line: line.to_owned(),
+        cwd,
+        env: variables,
+        stdin: Vec::new(),
+        timeout_ms: TIMEOUT_DEFAULT_MS,
+        memory: None,
     }
 }
 

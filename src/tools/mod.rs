@@ -30,6 +30,7 @@ mod outcome;
 mod page;
 mod patch;
 mod pool;
+pub mod published;
 mod ranges;
 mod rank;
 mod read;

@@ -273,6 +273,9 @@ fn defers(tool: &dyn Tool, profile: &Profile) -> bool {
 }
 
 fn definition(tool: &dyn Tool, profile: &Profile) -> ToolDef {
+    if let Some(published) = tool.published() {
+        return published;
+    }
     let mut def = ToolDef::custom(tool.name(), tool.description(), tool.input_schema());
     let strict = profile.strict_default == StrictDefault::AllInSubset
         && tool.strict()

@@ -1,6 +1,7 @@
 //! What a session remembers between calls: the shell's working folder, the todo list,
 //! and which deferred tools were loaded.
 
+use crate::shell::ShellMemory;
 use crate::sim::{OpKind, Resource};
 use crate::words::CallId;
 use crate::world::Actor;
@@ -42,6 +43,7 @@ struct State {
 #[derive(Clone, Default)]
 pub struct Session {
     state: Arc<Mutex<State>>,
+    shell: ShellMemory,
 }
 
 /// The resource of the todo list.
@@ -64,6 +66,11 @@ impl Session {
     pub async fn set_shell_cwd(&self, actor: &Actor, cwd: String) {
         actor.op(Resource::ShellSession, OpKind::Write).await;
         self.lock().shell_cwd = Some(cwd);
+    }
+
+    /// The memory of the published tool's shell; who uses it announces that.
+    pub fn shell_memory(&self) -> &ShellMemory {
+        &self.shell
     }
 
     /// Replaces the todo list and gives back the old one.

@@ -134,6 +134,10 @@ pub trait Tool: Send + Sync {
     fn mcp_origin(&self) -> Option<&super::McpOrigin> {
         None
     }
+    /// How a request offers it, if its schema is one that the vendor publishes.
+    fn published(&self) -> Option<crate::wire::ToolDef> {
+        None
+    }
     fn read_only(&self) -> ReadOnly {
         ReadOnly::Never
     }

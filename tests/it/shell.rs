@@ -147,5 +147,6 @@ fn command(line: &str) -> Command {
             .to_vec(),
         stdin: b"in 1\nin 2\n".to_vec(),
         timeout_ms: 60_000,
+        memory: None,
     }
 }

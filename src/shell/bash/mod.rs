@@ -20,7 +20,7 @@ use super::{Command, Ran, Shell};
 use crate::world::{Actor, normalize};
 use async_trait::async_trait;
 use bashkit::parser::Parser;
-use bashkit::{Bash, BuiltinRegistry, Error, ExecOptions, ExecResult, LimitExceeded, TraceMode};
+use bashkit::{Bash, BuiltinRegistry, Error, ExecOptions, ExecResult, LimitExceeded, ShellState, TraceMode};
 use dispatch::Dispatch;
 use files::WorldFiles;
 use state::Running;
@@ -168,6 +168,10 @@ async fn script(
     out: Printed,
 ) -> bashkit::Result<(ExecResult, String)> {
     let mut shell = build(&command, &running);
+    let memory = command.memory.as_ref();
+    if let Some(state) = memory.and_then(|memory| memory.kept::<ShellState>()) {
+        shell.restore_shell_state(&state);
+    }
     shell.exec(&preamble(&running)).await?;
     let options =
         ExecOptions::new()
@@ -177,6 +181,9 @@ async fn script(
             }));
     let result = shell.exec_with_options(&command.line, options).await?;
     let cwd = shell.shell_state_view().cwd;
+    if let Some(memory) = memory {
+        memory.keep(shell.shell_state());
+    }
     Ok((result, cwd.to_string_lossy().into_owned()))
 }
 
