@@ -4,6 +4,7 @@
 //! again from its messages and its world, and the next request is the same.
 
 mod conversation;
+mod hosted;
 mod prefix;
 mod retry;
 mod session;

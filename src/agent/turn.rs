@@ -1,5 +1,6 @@
 //! One agent, turn by turn.
 
+use super::hosted;
 use super::prefix::Prefix;
 use super::{Conversation, retry, session};
 use crate::hooks::HookEvent;
@@ -205,6 +206,7 @@ impl<'a> Agent<'a> {
                 Ok(response) => {
                     self.conversation.mark_sent();
                     self.trace_response(&response);
+                    self.notice_hosted(&response).await;
                     return Ok(response);
                 }
                 Err(error) => error,
@@ -530,6 +532,31 @@ impl<'a> Agent<'a> {
         self.report(violations);
         if !self.conversation.is_as_it_was() {
             self.unstable(vec!["a message changed after it was sent".to_owned()]);
+        }
+    }
+
+    /// Notes what the vendor's side ran, and loads the tools that it found.
+    async fn notice_hosted(&mut self, response: &Response) {
+        let hosted::Seen {
+            calls,
+            results,
+            found,
+        } = hosted::seen(response, self.turns);
+        calls
+            .into_iter()
+            .for_each(|call| self.push(Event::Call(call)));
+        for result in results {
+            self.push(Event::Result(result));
+        }
+        if !found.is_empty() {
+            let by = CallId {
+                number: self.calls,
+                turn: self.turns,
+                id: "".into(),
+            };
+            let actor = self.batch.world.actor(ActorId::AGENT);
+            let session = self.batch.desk.env.session.clone();
+            session.load_tools(&actor, &by, &found).await;
         }
     }
 

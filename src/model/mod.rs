@@ -1,6 +1,7 @@
 //! Whoever answers the agent's requests.
 
 mod class;
+pub mod hosted;
 mod script;
 mod scripted;
 mod strict;

@@ -1,5 +1,6 @@
 //! What a scripted model will say.
 
+use super::hosted::HostedCall;
 use crate::wire::{ErrorKind, StopReason, Usage};
 use crate::words::Class;
 use crate::world::Pattern;
@@ -24,6 +25,8 @@ pub struct Turn {
     pub say: Vec<String>,
     /// Content blocks as they are, after what is said.
     pub blocks: Vec<Arc<RawValue>>,
+    /// Uses of tools that the vendor hosts, after those blocks.
+    pub hosted: Vec<HostedCall>,
     pub calls: Vec<ScriptedCall>,
     /// By default `tool_use` if there are calls, else `end_turn`.
     pub stop: Option<StopReason>,

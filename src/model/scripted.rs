@@ -1,5 +1,6 @@
 //! The fake model: it says what the script says, and sees what a model sees.
 
+use super::hosted::Hosted;
 use super::{
     ExpectRequest, ExpectResult, Fault, Model, ModelError, Request, Turn, When, class_of_result,
 };
@@ -37,6 +38,8 @@ pub struct Scripted {
     responses: Option<u32>,
     /// The turns it passed over for the current request, and why.
     passed: Vec<String>,
+    /// What runs the hosted tools, on this side of the request.
+    hosted: Option<Hosted>,
 }
 
 /// A call that was made.
@@ -55,13 +58,50 @@ impl Scripted {
             numbered: 0,
             responses: None,
             passed: Vec::new(),
+            hosted: None,
         }
+    }
+
+    /// The same model with tools that it uses by itself.
+    pub fn with_hosted(self, hosted: Hosted) -> Scripted {
+        Scripted {
+            hosted: Some(hosted),
+            ..self
+        }
+    }
+
+    /// Puts what hosted tools did in the place of their uses, once: the turn may be given
+    /// again. Results that the last response left open come before everything else.
+    fn use_hosted(
+        &mut self,
+        turn: &mut Turn,
+        number: u32,
+        request: &Request<'_>,
+    ) -> Result<(), ModelError> {
+        let calls = std::mem::take(&mut turn.hosted);
+        let Some(hosted) = &mut self.hosted else {
+            return match calls.first() {
+                None => Ok(()),
+                Some(call) => Err(ModelError::Script(format!(
+                    "{} uses {}, and this run has no hosted tools: list it under `hosted:`",
+                    turn.label, call.tool
+                ))),
+            };
+        };
+        let uses = hosted
+            .blocks(&calls, number, request)
+            .map_err(ModelError::Script)?;
+        turn.blocks
+            .extend(uses.iter().map(|block| block.raw().clone()));
+        Ok(())
     }
 
     /// The turns that were never taken and hang on nothing.
     pub fn leftover(&self) -> Vec<String> {
         let waiting = self.turns.iter().filter(|turn| turn.when.is_none());
-        waiting.map(|turn| turn.label.clone()).collect()
+        let mut left: Vec<String> = waiting.map(|turn| turn.label.clone()).collect();
+        left.extend(self.hosted.iter().flat_map(Hosted::left));
+        left
     }
 
     /// Looks at what was said before the script began.
@@ -299,6 +339,7 @@ impl Model for Scripted {
     async fn respond(&mut self, request: &Request<'_>) -> Result<Response, ModelError> {
         let number = self.begin(request) + 1;
         let mut turn = self.take(request)?;
+        self.use_hosted(&mut turn, number, request)?;
         if let Some(expect) = turn.expect_request.take() {
             self.demand(&turn.label, &expect, request)?;
         }

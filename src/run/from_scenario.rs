@@ -70,6 +70,7 @@ impl Setup {
                     tools::published::published(&spec.kind, spec.max_characters)
                 }))
                 .collect(),
+            hosted: scenario.hosted.clone(),
             mcp: scenario.tools.mcp.iter().map(tool).collect(),
             answers: map(&scenario.tools.answers, tool_answer),
             flags: scenario.flags.clone(),

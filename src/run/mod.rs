@@ -9,11 +9,12 @@ pub use setup::{Order, Setup, SetupError};
 
 use crate::agent::{Agent, AgentOptions, Ended};
 use crate::hooks::HookCx;
+use crate::model::hosted::Hosted;
 use crate::model::{Model, Scripted, Strict};
 use crate::pipeline::{Desk, HookDesk};
 use crate::schedule::Batch;
 use crate::sim::{InOrder, Random, Replay, Schedule, Sim, SimConfig, SimError};
-use crate::tools::{FileStates, Pool, Session, ToolAnswer, ToolEnv};
+use crate::tools::{self, FileStates, Pool, Session, ToolAnswer, ToolEnv};
 use crate::trace::{self, Event, Trace, TraceBuilder};
 use crate::wire::Message;
 use crate::world::{Answers, Fs, MemoryFs, User, World, WorldOptions};
@@ -55,7 +56,8 @@ pub enum RunError {
 
 /// Runs a scripted session to its end, against a model that refuses what the API refuses.
 pub fn run(setup: Setup) -> Result<RunReport, RunError> {
-    let mut model = Strict::new(Scripted::new(setup.turns.clone()));
+    let hosted = Hosted::new(setup.hosted.clone(), tools::search_definitions);
+    let mut model = Strict::new(Scripted::new(setup.turns.clone()).with_hosted(hosted));
     let mut report = run_with(setup, &mut model)?;
     report.leftover.extend(model.inner().leftover());
     Ok(report)

@@ -2,6 +2,7 @@
 
 use crate::hooks::{Hooks, ScriptedHook};
 use crate::model::Turn;
+use crate::model::hosted::HostedTool;
 use crate::permission::{ClassifierAnswer, Permissions, Working};
 use crate::pipeline::Interrupt;
 use crate::profile::{Profile, ProjectTrust};
@@ -53,6 +54,8 @@ pub struct Setup {
     pub only: Option<Vec<String>>,
     /// Tools of the scenario's or the caller's own.
     pub tools: Vec<Arc<dyn Tool>>,
+    /// Tools that the vendor hosts, run by the scripted model.
+    pub hosted: Vec<HostedTool>,
     /// The tools of connected MCP servers.
     pub mcp: Vec<Arc<dyn Tool>>,
     /// What tools answer in place of running; see [`Answered`].
@@ -130,6 +133,7 @@ impl Default for Setup {
             scripted_hooks: Vec::new(),
             only: None,
             tools: Vec::new(),
+            hosted: Vec::new(),
             mcp: Vec::new(),
             answers: Vec::new(),
             flags: BTreeMap::new(),
@@ -278,6 +282,9 @@ impl Setup {
             own.push(Arc::new(Answered::only(definition, answers.clone())));
         }
         let (pool, stages) = Pool::build(own, mcp, &options);
+        let hosted = self.hosted.iter().map(HostedTool::definition).collect();
+        let searches = self.hosted.iter().any(HostedTool::searches_tools);
+        let pool = pool.with_hosted(hosted, searches, &self.profile);
         (pool, stages, answers)
     }
 

@@ -69,8 +69,8 @@ impl ToolAnswer {
 
 /// What an answer says, and whether it says what it answers.
 pub(super) struct Read<T> {
-    value: T,
-    has_matcher: bool,
+    pub value: T,
+    pub has_matcher: bool,
 }
 
 /// Reads one list of answers; `list` is its key path, of which the labels are made.
@@ -120,7 +120,7 @@ pub(super) fn read_pattern(r: &mut Reader, node: &Node) -> Option<Pattern> {
 }
 
 /// Keys and globs.
-fn read_patterns(r: &mut Reader, node: &Node) -> BTreeMap<String, Pattern> {
+pub(super) fn read_patterns(r: &mut Reader, node: &Node) -> BTreeMap<String, Pattern> {
     let entries = r.map(node, "keys and globs").unwrap_or_default();
     entries
         .iter()

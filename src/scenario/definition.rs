@@ -8,6 +8,7 @@ use super::complaint::{Complaint, Place};
 use super::expectation::{Expect, read_expect};
 use super::fields::{Fields, MAX_INT, Placed, Reader};
 use super::file_spec::{FileSpec, prepare, read_cwd, read_files, read_time};
+use super::hosted_spec::read_hosted;
 use super::keys;
 use super::node::{Data, Node, ticked};
 use super::outside::{InterruptSpec, OutsideSpec, read_interrupt, read_outside};
@@ -17,6 +18,7 @@ use super::shape::{Shape, nearest};
 use super::tool_spec::{PublishedSpec, ToolSpecs, read_published, read_tools};
 use crate::hooks::ScriptedHook;
 use crate::model;
+use crate::model::hosted::HostedTool;
 use crate::profile::{Invariant, OverrideError, Profile, ProfileError};
 use crate::settings::Settings;
 use crate::words::Policy;
@@ -60,6 +62,8 @@ pub struct Scenario {
     pub tools: ToolSpecs,
     /// Tools whose schema the vendor publishes.
     pub published: Vec<PublishedSpec>,
+    /// Tools that the vendor hosts.
+    pub hosted: Vec<HostedTool>,
     pub commands: Vec<Answer<CommandAnswer>>,
     pub hooks: Vec<Answer<ScriptedHook>>,
     /// Virtual milliseconds by tool name, and `model` for a response.
@@ -270,6 +274,7 @@ pub(super) fn read_scenario(
         hooks: hooks.unwrap_or_default(),
         latency_ms: read_latency(r, f.get("latency_ms")),
         published: read_published(r, f.get("published")),
+        hosted: read_hosted(r, f.get("hosted")),
         user: read_list(r, f.get("user"), "user", read_user, &keys::USER),
         classifier: read_list(
             r,

@@ -8,7 +8,7 @@ use super::judge_file::{judge_file, shown};
 use super::node::quoted;
 use crate::profile::Profile;
 use crate::trace::{self, Event, Trace, Verdict};
-use crate::words::Step;
+use crate::words::{Lane, Step};
 use crate::world::Fs;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -147,7 +147,12 @@ impl<'t> Calls<'t> {
     /// The call of an id, the first if there are several, or of a number.
     fn get(&self, key: &str) -> Option<&CallSeen<'t>> {
         if let Ok(number) = key.parse::<usize>() {
-            return self.all.get(number.checked_sub(1)?);
+            // What the vendor's side ran is no call of the agent's, and has no number.
+            let mut own = self
+                .all
+                .iter()
+                .filter(|seen| seen.call.lane != Lane::Hosted);
+            return own.nth(number.checked_sub(1)?);
         }
         self.all.iter().find(|seen| *seen.call.call == *key)
     }

@@ -16,8 +16,8 @@ const BASE64_PATTERN: &str = r"^[A-Za-z0-9+/\s]*=?=?\s*$";
 /// The most uses of one answer.
 pub(super) const MAX_TIMES: u64 = u32::MAX as u64;
 const LATENCY: &str = "Virtual milliseconds it takes.";
-const OPTIONAL: &str = "Whether it is no failure that the entry is never used.";
-const TIMES: &str = "How often the entry may be used; without it, any number of times if the entry has a matcher, else once.";
+pub(super) const OPTIONAL: &str = "Whether it is no failure that the entry is never used.";
+pub(super) const TIMES: &str = "How often the entry may be used; without it, any number of times if the entry has a matcher, else once.";
 
 pub(super) fn classes() -> Vec<&'static str> {
     Class::ALL.iter().map(|c| c.as_str()).collect()
@@ -99,7 +99,7 @@ macro_rules! scenario_keys {
             key("constraints", Kind::Json, "Which operations must be granted before which, as a shrunk counterexample states it.", "[]").not_yet(),
             key("faults", Kind::Json, "Faults of the world, as a shrunk counterexample states them.", "[]").not_yet(),
             key("agents", Kind::Json, "Scripts of nested agents.", "{}").not_yet(),
-            key("hosted", Kind::Json, "Tools that the vendor hosts, and what they give.", "[]").not_yet(),
+            key("hosted", Kind::List(&Kind::Any(&[Kind::Words(super::keys_hosted::types), Kind::Shape(&super::keys_hosted::HOSTED)])), "Tools that the vendor hosts, and what they give; they run on the model's side.", "[{type: web_search_20250305, max_uses: 3}]"),
             key("published", Kind::List(&Kind::Any(&[Kind::Words(published), Kind::Shape(&PUBLISHED)])), "Tools whose schema the vendor publishes, by type; they run in the world.", "[bash_20250124, memory_20250818]"),
             key("screen", Kind::Json, "The screen that a computer tool sees.", "{}").not_yet(),
             key("compact", Kind::Json, "When the conversation is compacted, and to what.", "{}").not_yet(),

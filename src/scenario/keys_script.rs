@@ -29,6 +29,11 @@ pub(super) fn fault_names() -> Vec<&'static str> {
     NAMED_FAULTS.iter().map(|(name, _)| *name).collect()
 }
 
+const USE_KIND: Kind = Kind::Any(&[
+    Kind::Shape(&super::keys_hosted::USE),
+    Kind::Single(&Kind::Json, &["tool", "id", "input", "pending"]),
+]);
+
 const CALL_KIND: Kind = Kind::Any(&[
     Kind::Shape(&CALL),
     Kind::Single(&Kind::Json, &["tool", "id", "input", "raw_input"]),
@@ -43,6 +48,7 @@ pub(super) static TURN: Shape = Shape {
         key("thinking", Kind::Text, "What the model thinks first.", "The note is short."),
         key("say", Kind::OneOrMany(&Kind::Text), "What the model says before its calls.", "I will read it first."),
         key("blocks", Kind::List(&Kind::Object), "Content blocks as the API gives them, between what it says and its calls.", "[{type: redacted_thinking, data: c2ln}]"),
+        key("hosted", Kind::List(&USE_KIND), "Which hosted tools the model uses, before its calls.", "[{web_search: {query: serde}}]"),
         key("calls", Kind::List(&CALL_KIND), "What the model calls; several are one batch.", "[{Read: {file_path: notes.txt}}]"),
         key("stop", Kind::Words(stop_reasons), "Why it stops; tool_use if there are calls, else end_turn.", "end_turn"),
         key("else", Kind::Shape(&TURN), "What the model does if `when` is not so.", "{say: Done.}"),

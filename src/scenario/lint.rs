@@ -17,6 +17,8 @@ const MAX_COUNTS: usize = 256;
 /// The calls that a script may make.
 struct Calls<'s> {
     all: Vec<Known<'s>>,
+    /// The ids of the uses of hosted tools, which have no numbers.
+    hosted: Vec<&'s str>,
     /// The most calls that one path through the script makes; `None` if there are
     /// too many paths to tell.
     most: Option<u32>,
@@ -193,7 +195,10 @@ impl Calls<'_> {
             }
             return;
         }
-        let ids = || self.all.iter().filter_map(|k| k.call.id.as_deref());
+        let ids = || {
+            let own = self.all.iter().filter_map(|k| k.call.id.as_deref());
+            own.chain(self.hosted.iter().copied())
+        };
         if ids().any(|id| id == key) {
             return;
         }
@@ -216,6 +221,7 @@ fn alternatives(turn: &Turn) -> impl Iterator<Item = &Turn> {
 
 fn calls_of(scenario: &Scenario) -> Calls<'_> {
     let mut all = Vec::new();
+    let mut hosted = Vec::new();
     let mut counts: BTreeSet<u32> = BTreeSet::from([0]);
     let mut countable = true;
     for turn in &scenario.model {
@@ -223,6 +229,12 @@ fn calls_of(scenario: &Scenario) -> Calls<'_> {
         let mut ends_open = false;
         for alternative in alternatives(turn) {
             ends_open = alternative.when.is_some();
+            hosted.extend(
+                alternative
+                    .hosted
+                    .iter()
+                    .filter_map(|use_of| use_of.id.as_deref()),
+            );
             let made = u32::try_from(alternative.calls.len()).unwrap_or(u32::MAX);
             after.extend(counts.iter().map(|count| count.saturating_add(made)));
             for (i, call) in (1u32..).zip(&alternative.calls) {
@@ -241,6 +253,7 @@ fn calls_of(scenario: &Scenario) -> Calls<'_> {
     }
     Calls {
         all,
+        hosted,
         most: counts.last().copied().filter(|_| countable),
     }
 }

@@ -3,9 +3,11 @@
 use super::answers::read_pattern;
 use super::complaint::{Complaint, Place};
 use super::fields::{MAX_INT, Placed, Reader, bad_form};
+use super::hosted_spec::read_uses;
 use super::keys_script as keys;
 use super::node::{Data, Node, ticked};
 use crate::model;
+use crate::model::hosted::HostedCall;
 use crate::wire::{StopReason, raw};
 use crate::words::{Class, Step};
 use crate::world::Pattern;
@@ -24,6 +26,8 @@ pub struct Turn {
     pub say: Vec<String>,
     /// Content blocks as the API gives them, between the texts and the calls.
     pub blocks: Vec<Value>,
+    /// Uses of hosted tools, before the calls.
+    pub hosted: Vec<HostedCall>,
     pub calls: Vec<ScriptedCall>,
     /// `tool_use` if there are calls, else `end_turn`.
     pub stop: Option<StopReason>,
@@ -89,6 +93,7 @@ impl Turn {
             thinking: self.thinking.clone(),
             say: self.say.clone(),
             blocks: self.blocks.iter().map(raw::of).collect(),
+            hosted: self.hosted.clone(),
             calls: self.calls.iter().map(ScriptedCall::to_model).collect(),
             stop: self.stop.clone(),
             expect_request: self.expect_request.as_ref().map(ExpectRequest::to_model),
@@ -175,6 +180,7 @@ pub(super) fn read_turn(r: &mut Reader, node: &Node) -> Option<Turn> {
         .iter()
         .filter_map(|n| r.object(n))
         .collect();
+    let hosted = read_uses(r, f.get("hosted"));
     let calls = f
         .get("calls")
         .and_then(|n| r.list(n, "calls"))
@@ -210,6 +216,7 @@ pub(super) fn read_turn(r: &mut Reader, node: &Node) -> Option<Turn> {
         thinking,
         say,
         blocks,
+        hosted,
         calls,
         stop,
         otherwise: otherwise.map(Box::new),

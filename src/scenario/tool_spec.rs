@@ -32,17 +32,22 @@ pub struct PublishedSpec {
 
 pub(super) fn read_published(r: &mut Reader, node: Option<&Node>) -> Vec<PublishedSpec> {
     let mut found: Vec<PublishedSpec> = Vec::new();
-    for node in node.and_then(|n| r.list(n, "published tools")).unwrap_or_default() {
+    for node in node
+        .and_then(|n| r.list(n, "published tools"))
+        .unwrap_or_default()
+    {
         let Some(spec) = read_one_published(r, node) else {
             continue;
         };
-        let name = |spec: &PublishedSpec| {
-            published(&spec.kind, None).map(|tool| tool.name().to_owned())
-        };
+        let name =
+            |spec: &PublishedSpec| published(&spec.kind, None).map(|tool| tool.name().to_owned());
         match found.iter().find(|earlier| name(earlier) == name(&spec)) {
             Some(earlier) => r.complain(Complaint::error(
                 &node.at,
-                format!("{} beside {}, which has the same name", spec.kind, earlier.kind),
+                format!(
+                    "{} beside {}, which has the same name",
+                    spec.kind, earlier.kind
+                ),
                 "every tool once",
             )),
             None => found.push(spec),

@@ -123,7 +123,7 @@ impl Batch {
             parsed: None,
             paid: None,
         };
-        log.push(now, Event::Call(call_event(&id, &tool_use)));
+        log.push(now, Event::Call(self.call_event(&id, &tool_use)));
         if let Some(why) = cut {
             self.cut_off(&mut seat, Step::Lookup, Class::CutCall, &why);
             turnstile.pass(place);
@@ -331,10 +331,26 @@ impl Batch {
         let mut finished = Finished::cut_off(Step::Lookup, Class::CutCall, text, Times::default());
         let content = finished.take_content();
         vec![
-            Event::Call(call_event(id, tool_use)),
+            Event::Call(self.call_event(id, tool_use)),
             Event::Step(cut_event(id.id.clone(), Step::Lookup, Class::CutCall)),
             Event::Result(result_event(id, &finished, &content, self.rank())),
         ]
+    }
+
+    fn call_event(&self, id: &CallId, tool_use: &ToolUse) -> trace::Call {
+        let input = match serde_json::from_str::<&RawValue>(&tool_use.input) {
+            Ok(raw) => raw.to_owned().into(),
+            Err(_) => wire::raw::of(&*tool_use.input),
+        };
+        let found = self.desk.pool.lookup(&tool_use.name);
+        let lane = found.map_or(Lane::Own, |entry| entry.lane());
+        trace::Call {
+            call: id.id.clone(),
+            turn: id.turn,
+            tool: tool_use.name.clone(),
+            lane,
+            input,
+        }
     }
 
     fn pay(&self, seat: &mut Seat, finished: Finished) {
@@ -373,20 +389,6 @@ impl Seat {
             completed,
             events: self.log.take(),
         })
-    }
-}
-
-fn call_event(id: &CallId, tool_use: &ToolUse) -> trace::Call {
-    let input = match serde_json::from_str::<&RawValue>(&tool_use.input) {
-        Ok(raw) => raw.to_owned().into(),
-        Err(_) => wire::raw::of(&*tool_use.input),
-    };
-    trace::Call {
-        call: id.id.clone(),
-        turn: id.turn,
-        tool: tool_use.name.clone(),
-        lane: Lane::Own,
-        input,
     }
 }
 

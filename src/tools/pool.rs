@@ -10,6 +10,7 @@ use super::{Tool, coerce, strict};
 use crate::profile::{Deferred, LoadedSchema, NumericStrings, Profile, StrictDefault};
 use crate::trace;
 use crate::wire::{ToolDef, estimate_tokens, estimate_tool_tokens};
+use crate::words::Lane;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -46,6 +47,14 @@ impl Entry {
 
     pub fn name(&self) -> &str {
         self.tool.name()
+    }
+
+    /// Who executes its calls.
+    pub fn lane(&self) -> Lane {
+        match self.def.is_custom() {
+            true => Lane::Own,
+            false => Lane::Published,
+        }
     }
 
     /// Whether requests list it by its name only until it is loaded.
@@ -102,6 +111,10 @@ pub struct Pool {
     deferred: Vec<usize>,
     /// Over the deferred tools, made when the first search comes.
     index: OnceLock<Index>,
+    /// What the vendor hosts: offered, and never called here.
+    hosted: Vec<ToolDef>,
+    /// The API searches the deferred tools itself, so that it gets their definitions.
+    searched_by_api: bool,
 }
 
 impl std::fmt::Debug for Pool {
@@ -156,6 +169,35 @@ impl Pool {
             entries,
             names,
             index: OnceLock::new(),
+            hosted: Vec::new(),
+            searched_by_api: false,
+        }
+    }
+
+    /// The same pool beside tools that the vendor hosts. If one of them searches tools,
+    /// `profile` still says which are deferred, and requests hold all of their definitions.
+    pub fn with_hosted(self, hosted: Vec<ToolDef>, searches: bool, profile: &Profile) -> Pool {
+        let mut entries = self.entries;
+        for entry in entries.iter_mut().filter(|_| searches) {
+            if entry.name() == SEARCH || !defers(entry.tool(), profile) {
+                continue;
+            }
+            let mut def = entry.def.clone();
+            def.defer_loading = Some(true);
+            *entry = Arc::new(Entry {
+                tool: entry.tool.clone(),
+                validator: entry.validator.clone(),
+                def,
+                is_deferred: true,
+            });
+        }
+        let places = (0..entries.len()).filter(|at| entries[*at].is_deferred);
+        Pool {
+            deferred: places.collect(),
+            entries,
+            hosted,
+            searched_by_api: searches,
+            ..self
         }
     }
 
@@ -173,12 +215,20 @@ impl Pool {
     /// The definitions of a request: those that are not deferred, in the pool's order,
     /// then the loaded ones in their order of loading, so that loading only appends.
     pub fn tool_defs(&self, loaded: &[Arc<str>]) -> Vec<ToolDef> {
+        if self.searched_by_api {
+            let all = self.entries.iter().map(|entry| entry.def.clone());
+            return all.chain(self.hosted.iter().cloned()).collect();
+        }
         let always = self.entries.iter().filter(|entry| !entry.is_deferred);
         let later = loaded.iter().filter_map(|name| {
             let at = self.names.exact(name)?;
             self.entries.get(at).filter(|entry| entry.is_deferred)
         });
-        always.chain(later).map(|entry| entry.def.clone()).collect()
+        let own = always.map(|entry| entry.def.clone());
+        let hosted = self.hosted.iter().cloned();
+        own.chain(hosted)
+            .chain(later.map(|entry| entry.def.clone()))
+            .collect()
     }
 
     /// What the definitions cost, with and without deferral.
@@ -197,7 +247,9 @@ impl Pool {
 
     /// The names that requests list without a definition, in the pool's order.
     pub fn deferred_names(&self) -> Vec<&str> {
-        self.deferred().map(|entry| entry.name()).collect()
+        // Where the API searches, their definitions are there.
+        let by_name = self.deferred().filter(|_| !self.searched_by_api);
+        by_name.map(|entry| entry.name()).collect()
     }
 
     /// What requests say in place of the definitions that are deferred; nothing if none is.
@@ -215,7 +267,7 @@ impl Pool {
     /// how many there are of each server.
     pub fn deferred_listing(&self) -> String {
         const NAMES_MAX: usize = 500;
-        if self.deferred.len() <= NAMES_MAX {
+        if self.deferred.len() <= NAMES_MAX || self.searched_by_api {
             return self.deferred_names().join(", ");
         }
         let mut origins: BTreeMap<String, usize> = BTreeMap::new();

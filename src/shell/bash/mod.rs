@@ -20,7 +20,9 @@ use super::{Command, Ran, Shell};
 use crate::world::{Actor, normalize};
 use async_trait::async_trait;
 use bashkit::parser::Parser;
-use bashkit::{Bash, BuiltinRegistry, Error, ExecOptions, ExecResult, LimitExceeded, ShellState, TraceMode};
+use bashkit::{
+    Bash, BuiltinRegistry, Error, ExecOptions, ExecResult, LimitExceeded, ShellState, TraceMode,
+};
 use dispatch::Dispatch;
 use files::WorldFiles;
 use state::Running;

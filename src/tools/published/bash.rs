@@ -136,7 +136,9 @@ impl Tool for Bash {
             None => {
                 cx.world.op(Resource::ShellSession, OpKind::Write).await;
                 memory.clear();
-                Outcome::ok("The shell was started anew: its variables and its folder are those of the beginning.")
+                Outcome::ok(
+                    "The shell was started anew: its variables and its folder are those of the beginning.",
+                )
             }
             Some(command) if memory.is_stuck() => Outcome::error(
                 Class::ToolError,

@@ -1,10 +1,10 @@
 //! What the published tools do to one file: look, make, replace a text, put in lines.
 
 use super::shown;
-use crate::tools::target::{Loaded, Target, load, not_loaded, refused, resolve};
-use crate::tools::{Footprint, Outcome, Refusal, ToolCx, guard};
 use crate::sim::Resource;
 use crate::tools::target::Foreseen;
+use crate::tools::target::{Loaded, Target, load, not_loaded, refused, resolve};
+use crate::tools::{Footprint, Outcome, Refusal, ToolCx, guard};
 use crate::words::Class;
 use crate::world::{ContentHash, FileKind, FsErrorKind};
 use serde::Deserialize;
@@ -108,7 +108,10 @@ pub(super) async fn open(cx: &ToolCx, raw: &str) -> Result<Opened, Refusal> {
         }),
         _ => Err(Refusal::new(
             Class::Binary,
-            format!("{} is not text. It cannot be shown or edited here.", target.path),
+            format!(
+                "{} is not text. It cannot be shown or edited here.",
+                target.path
+            ),
         )),
     }
 }
@@ -127,10 +130,13 @@ pub(super) fn only_place(opened: &Opened, old: &str) -> Result<usize, Refusal> {
         [only] => Ok(only),
         [] => Err(Refusal::new(
             Class::NoMatch,
-            format!("old_str is nowhere in {path}, so nothing was replaced. View the file and copy the text exactly."),
+            format!(
+                "old_str is nowhere in {path}, so nothing was replaced. View the file and copy the text exactly."
+            ),
         )),
         _ => {
-            let line = |at: &usize| 1 + memchr::memchr_iter(b'\n', &opened.text.as_bytes()[..*at]).count();
+            let line =
+                |at: &usize| 1 + memchr::memchr_iter(b'\n', &opened.text.as_bytes()[..*at]).count();
             let lines: Vec<String> = places.iter().map(|at| line(at).to_string()).collect();
             Err(Refusal::new(
                 Class::Ambiguous,

@@ -3,11 +3,11 @@
 
 use super::file::{self, Input, input, outcome};
 use super::shown;
+use crate::sim::Resource;
 use crate::tools::target::{Target, refused, resolve};
 use crate::tools::{
     Footprint, Outcome, Permit, Progress, ReadOnly, Refusal, RuleSubject, Tool, ToolCx, guard,
 };
-use crate::sim::Resource;
 use crate::wire::ToolDef;
 use crate::words::Class;
 use crate::world::{FileKind, FsErrorKind, normalize};
@@ -161,7 +161,9 @@ async fn confined(cx: &ToolCx, raw: &str) -> Result<Target, Refusal> {
     let outside = || {
         Refusal::new(
             Class::InvalidInput,
-            format!("{raw} does not lie in {ROOT}, and the memory is nowhere else. Give a path that begins with {ROOT}/ and goes down from there."),
+            format!(
+                "{raw} does not lie in {ROOT}, and the memory is nowhere else. Give a path that begins with {ROOT}/ and goes down from there."
+            ),
         )
     };
     if !stays_inside(raw) {
@@ -225,7 +227,9 @@ async fn view(cx: &ToolCx, input: &Input) -> Result<Outcome, Refusal> {
     let (_, kind) = file::kind(cx, input.path()).await?;
     // A memory that nothing was kept in is empty, and not missing.
     if kind.is_none() && &*target.canonical == ROOT {
-        return Ok(Outcome::ok(format!("What {ROOT} holds, two levels deep:\n4.0K\t{ROOT}")));
+        return Ok(Outcome::ok(format!(
+            "What {ROOT} holds, two levels deep:\n4.0K\t{ROOT}"
+        )));
     }
     if kind == Some(FileKind::Dir) {
         let rows =
@@ -240,7 +244,10 @@ async fn view(cx: &ToolCx, input: &Input) -> Result<Outcome, Refusal> {
     if lines.len() > MAX_LINES {
         return Err(Refusal::new(
             Class::TooLarge,
-            format!("{} has more than {MAX_LINES} lines and is not shown.", target.path),
+            format!(
+                "{} has more than {MAX_LINES} lines and is not shown.",
+                target.path
+            ),
         ));
     }
     let range = match &input.view_range {
@@ -248,7 +255,10 @@ async fn view(cx: &ToolCx, input: &Input) -> Result<Outcome, Refusal> {
         None => 0..lines.len(),
     };
     let numbered = shown::numbered(range.start + 1, lines[range].iter().copied());
-    Ok(Outcome::ok(format!("{} with line numbers:\n{numbered}", target.path)))
+    Ok(Outcome::ok(format!(
+        "{} with line numbers:\n{numbered}",
+        target.path
+    )))
 }
 
 async fn create(cx: &ToolCx, input: &Input) -> Result<Outcome, Refusal> {
@@ -256,7 +266,10 @@ async fn create(cx: &ToolCx, input: &Input) -> Result<Outcome, Refusal> {
     if file::kind(cx, input.path()).await?.1.is_some() {
         return Err(Refusal::new(
             Class::Exists,
-            format!("{} exists already. Change it with str_replace, or choose another name.", target.path),
+            format!(
+                "{} exists already. Change it with str_replace, or choose another name.",
+                target.path
+            ),
         ));
     }
     let text = input.file_text.as_deref().unwrap_or_default();
@@ -272,7 +285,10 @@ async fn replace(cx: &ToolCx, input: &Input) -> Result<Outcome, Refusal> {
     let at = file::only_place(&opened, old)?;
     let (target, text) = file::splice(cx, opened, at, old.len(), new).await?;
     let snippet = shown::around(&text, at, new.len());
-    Ok(Outcome::ok(format!("Edited {}. It reads there now:\n{snippet}", target.path)))
+    Ok(Outcome::ok(format!(
+        "Edited {}. It reads there now:\n{snippet}",
+        target.path
+    )))
 }
 
 async fn insert(cx: &ToolCx, input: &Input) -> Result<Outcome, Refusal> {
@@ -286,13 +302,17 @@ async fn insert(cx: &ToolCx, input: &Input) -> Result<Outcome, Refusal> {
 
 /// A folder counts as a file that is not there (`protocol.md §7`).
 async fn open(cx: &ToolCx, raw: &str) -> Result<file::Opened, Refusal> {
-    file::open(cx, raw).await.map_err(|refusal| match refusal.class {
-        Class::IsDirectory => Refusal::new(
-            Class::NotFound,
-            format!("{raw} is a folder, and there is no file of that name. Give the path of a file."),
-        ),
-        _ => refusal,
-    })
+    file::open(cx, raw)
+        .await
+        .map_err(|refusal| match refusal.class {
+            Class::IsDirectory => Refusal::new(
+                Class::NotFound,
+                format!(
+                    "{raw} is a folder, and there is no file of that name. Give the path of a file."
+                ),
+            ),
+            _ => refusal,
+        })
 }
 
 async fn delete(cx: &ToolCx, input: &Input) -> Result<Outcome, Refusal> {
@@ -338,7 +358,13 @@ mod tests {
 
     #[test]
     fn no_spelling_leads_out() {
-        for inside in ["/memories", "/memories/", "/memories/a/b.md", "/memories/100%.md", "/memories/a%20b"] {
+        for inside in [
+            "/memories",
+            "/memories/",
+            "/memories/a/b.md",
+            "/memories/100%.md",
+            "/memories/a%20b",
+        ] {
             assert!(stays_inside(inside), "{inside}");
         }
         for outside in [

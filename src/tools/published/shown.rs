@@ -1,7 +1,7 @@
 //! How a file or a folder is shown to the model.
 
-use crate::tools::{Refusal, ToolCx};
 use crate::tools::target::refused;
+use crate::tools::{Refusal, ToolCx};
 use crate::words::Class;
 use crate::world::FileKind;
 
@@ -29,7 +29,9 @@ pub(super) fn range(asked: &[i64], lines: usize) -> Result<std::ops::Range<usize
     let invalid = |what: String| {
         Refusal::new(
             Class::InvalidInput,
-            format!("view_range is [first line, last line], and {what}. The file has {lines} lines; -1 as the last line shows all that follows."),
+            format!(
+                "view_range is [first line, last line], and {what}. The file has {lines} lines; -1 as the last line shows all that follows."
+            ),
         )
     };
     let [first, last] = asked else {
@@ -73,7 +75,11 @@ pub(super) async fn folder(
     let mut rows = vec![(path.to_owned(), 0u64)];
     let mut waiting = vec![(path.to_owned(), canonical.to_owned(), 1)];
     while let Some((shown, real, depth)) = waiting.pop() {
-        let entries = cx.world.list(&real).await.map_err(|e| refused(&shown, &e))?;
+        let entries = cx
+            .world
+            .list(&real)
+            .await
+            .map_err(|e| refused(&shown, &e))?;
         for entry in entries {
             if entry.name.starts_with('.') || skipped.contains(&&*entry.name) {
                 continue;
@@ -83,7 +89,11 @@ pub(super) async fn folder(
                 false => format!("{dir}/{}", entry.name),
             };
             let (shown, real) = (below(&shown), below(&real));
-            let meta = cx.world.lstat(&real).await.map_err(|e| refused(&shown, &e))?;
+            let meta = cx
+                .world
+                .lstat(&real)
+                .await
+                .map_err(|e| refused(&shown, &e))?;
             rows.push((shown.clone(), meta.size));
             if meta.kind == FileKind::Dir && depth < 2 {
                 waiting.push((shown, real, depth + 1));
@@ -131,7 +141,11 @@ mod tests {
         assert_eq!(range(&[2, 2], 3), Ok(1..2));
         assert_eq!(range(&[1, -1], 0), Ok(0..0));
         for wrong in [&[0, 1][..], &[4, -1], &[2, 1], &[1, 4], &[1], &[-2, 3]] {
-            assert_eq!(range(wrong, 3).map_err(|r| r.class), Err(Class::InvalidInput), "{wrong:?}");
+            assert_eq!(
+                range(wrong, 3).map_err(|r| r.class),
+                Err(Class::InvalidInput),
+                "{wrong:?}"
+            );
         }
     }
 
@@ -141,6 +155,9 @@ mod tests {
         let at = text.find('6').unwrap();
         let shown = around(text, at, 1);
         assert_eq!(shown.lines().count(), 9);
-        assert!(shown.starts_with("     2\t2\n") && shown.ends_with("    10\t10"), "{shown}");
+        assert!(
+            shown.starts_with("     2\t2\n") && shown.ends_with("    10\t10"),
+            "{shown}"
+        );
     }
 }

@@ -140,11 +140,16 @@ impl TextEditor {
             if input.view_range.is_some() {
                 return Err(Refusal::new(
                     Class::InvalidInput,
-                    format!("{} is a folder, which has no lines: leave view_range out.", target.path),
+                    format!(
+                        "{} is a folder, which has no lines: leave view_range out.",
+                        target.path
+                    ),
                 ));
             }
             let rows = shown::folder(cx, &target.path, &target.canonical, &[], false).await?;
-            return Ok(Outcome::ok(format!("The folder, two levels deep, without hidden files:\n{rows}")));
+            return Ok(Outcome::ok(format!(
+                "The folder, two levels deep, without hidden files:\n{rows}"
+            )));
         }
         let opened = file::open(cx, input.path()).await?;
         let lines = shown::lines(&opened.text);
@@ -156,15 +161,20 @@ impl TextEditor {
             None => 0..lines.len(),
         };
         let text = shown::numbered(range.start + 1, lines[range].iter().copied());
-        Ok(match self.max_characters.and_then(|max| usize::try_from(max).ok()) {
-            Some(max) if text.chars().count() > max => {
-                let all = text.chars().count();
-                let head: String = text.chars().take(max).collect();
-                Outcome::ok(format!("{head}\n[Cut after {max} of {all} characters: view the rest with view_range.]"))
+        Ok(
+            match self
+                .max_characters
+                .and_then(|max| usize::try_from(max).ok())
+            {
+                Some(max) if text.chars().count() > max => {
+                    let all = text.chars().count();
+                    let head: String = text.chars().take(max).collect();
+                    Outcome::ok(format!("{head}\n[Cut after {max} of {all} characters: view the rest with view_range.]"))
                     .with_flag(Flag::Truncated)
-            }
-            _ => Outcome::ok(text),
-        })
+                }
+                _ => Outcome::ok(text),
+            },
+        )
     }
 }
 
@@ -177,7 +187,10 @@ async fn create(cx: &ToolCx, input: &Input) -> Result<Outcome, Refusal> {
         )),
         Some(_) => Err(Refusal::new(
             Class::Exists,
-            format!("{} exists already, and create replaces nothing. Change it with str_replace or insert.", target.path),
+            format!(
+                "{} exists already, and create replaces nothing. Change it with str_replace or insert.",
+                target.path
+            ),
         )),
         None => {
             let text = input.file_text.as_deref().unwrap_or_default();
@@ -194,7 +207,10 @@ async fn replace(cx: &ToolCx, input: &Input) -> Result<Outcome, Refusal> {
     let at = file::only_place(&opened, old)?;
     let (target, text) = file::splice(cx, opened, at, old.len(), new).await?;
     let snippet = shown::around(&text, at, new.len());
-    Ok(Outcome::ok(format!("Edited {}. It reads there now:\n{snippet}", target.path)))
+    Ok(Outcome::ok(format!(
+        "Edited {}. It reads there now:\n{snippet}",
+        target.path
+    )))
 }
 
 async fn insert(cx: &ToolCx, input: &Input) -> Result<Outcome, Refusal> {
@@ -203,5 +219,8 @@ async fn insert(cx: &ToolCx, input: &Input) -> Result<Outcome, Refusal> {
     let line = input.insert_line.unwrap_or(0);
     let (target, text, at) = file::insert(cx, opened, line, new).await?;
     let snippet = shown::around(&text, at, new.len());
-    Ok(Outcome::ok(format!("Edited {}. It reads there now:\n{snippet}", target.path)))
+    Ok(Outcome::ok(format!(
+        "Edited {}. It reads there now:\n{snippet}",
+        target.path
+    )))
 }
