@@ -421,11 +421,13 @@ fn words<T: fmt::Display>(all: &[T]) -> String {
 fn result_text(content: &str) -> String {
     match serde_json::from_str::<Value>(content) {
         Ok(Value::String(text)) => text,
-        Ok(Value::Array(blocks)) => blocks
-            .iter()
-            .filter_map(|block| block.get("text").and_then(Value::as_str))
-            .collect::<Vec<_>>()
-            .join("\n"),
+        // The hits of a hosted search are blocks without text.
+        Ok(Value::Array(blocks)) if blocks.iter().any(|block| block.get("text").is_some()) => {
+            let texts = blocks
+                .iter()
+                .filter_map(|block| block.get("text")?.as_str());
+            texts.collect::<Vec<_>>().join("\n")
+        }
         _ => content.to_owned(),
     }
 }

@@ -47,7 +47,7 @@ pub(super) static HIT: Shape = Shape {
     keys: &[
         key("url", Kind::Text, "Where it is.", "https://docs.rs/serde").required(),
         key("title", Kind::Text, "What it is called.", "serde"),
-        key("page_age", Kind::Text, "How old it is.", "April 30, 2025"),
+        key("page_age", Kind::Text, "How old it is.", "2 days"),
     ],
 };
 

@@ -213,6 +213,22 @@ mod tests {
             "call: toolu_edit, step: execute",
         ),
         ("outside", "outside: […]", "at_ms: 1, touch: a"),
+        ("hosted", "hosted: […]", "type: web_search_20250305"),
+        (
+            "hosted_answer",
+            "hosted: [{type: web_search_20250305, answers: […]}]",
+            "results: []",
+        ),
+        (
+            "hit",
+            "hosted: [{type: web_search_20250305, answers: [{results: […]}]}]",
+            "url: https://docs.rs",
+        ),
+        (
+            "hosted_use",
+            "model: [{calls: [{tool: Edit, id: toolu_edit}], hosted: […]}]",
+            "tool: web_search",
+        ),
         ("published", "published: […]", "type: text_editor_20250728"),
         (
             "request_result",
