@@ -259,7 +259,7 @@ mod tests {
             ("file", "size" | "base64" | "symlink" | "dir") | ("content", "base64") => "",
             ("fault", "cut_after_events") => "",
             ("outside", "before" | "after" | "anywhere") => "touch: a",
-            ("tool_answer", "fails") => "",
+            ("tool_answer", "fails") | ("hosted_answer", "text" | "stdout" | "error") => "",
             ("user_answer", "comment") => "answer: deny",
             ("scenario", "expect") | ("expect", "calls") => "",
             _ => return None,

@@ -3,6 +3,7 @@
 
 mod arms;
 mod edits;
+mod lanes;
 mod pages;
 mod pool_laws;
 mod recorded;
