@@ -130,13 +130,22 @@ fn one(args: &Args, console: &mut Console) -> Result<Exit, String> {
         console.data(&text(&explanation));
     }
     let found = explanation.ruling.behavior;
-    Ok(match args.expect {
+    let exit = match args.expect {
         Some(expected) if expected != found => {
             console.complain(&format!("error: expected {expected}, found {found}"));
             Exit::Differs
         }
         _ => Exit::Same,
-    })
+    };
+    Ok(exit.max(bad_input(&question.settings)))
+}
+
+/// The answer is by settings of which a part could not be read.
+fn bad_input(settings: &Settings) -> Exit {
+    match settings.broken.is_empty() {
+        true => Exit::Same,
+        false => Exit::BadInput,
+    }
 }
 
 fn many(args: &Args, console: &mut Console) -> Result<Exit, String> {
@@ -154,7 +163,7 @@ fn many(args: &Args, console: &mut Console) -> Result<Exit, String> {
     assumed(&options, console);
     let mut overview = Overview::new(&options);
     let mut flips: Vec<CallLine> = Vec::new();
-    let mut exit = Exit::Same;
+    let mut exit = options.settings.as_ref().map_or(Exit::Same, bad_input);
     for file in recording_files(&args.recordings)? {
         let lines = match read_and_decide(&file, &options, &mut overview) {
             Ok(lines) => lines,
@@ -260,17 +269,20 @@ impl Args {
         // What a rule is worth does not depend on the world.
         let nothing = MemoryFs::new(MemoryOptions::default());
         let (_, of_rules) = compile(&settings, &Anchors::new(&cwd, &home), &nothing);
-        let mut errors = 0;
+        let mut stops = false;
         for complaint in complaints.iter().chain(&of_rules) {
-            errors += usize::from(complaint.is_error());
+            stops |= settings.stops(complaint);
             match complaint.is_error() {
                 true => console.complain(&complaint.to_string()),
                 false => console.note(&complaint.to_string()),
             }
         }
-        match errors {
-            0 => Ok(Some(settings)),
-            _ => Err(format!(
+        if !stops && !settings.broken.is_empty() {
+            console.complain(flags::ONLY_RESTRICTS);
+        }
+        match stops {
+            false => Ok(Some(settings)),
+            true => Err(format!(
                 "{}: nothing is decided by settings of which a part cannot be used",
                 path.display()
             )),

@@ -1,5 +1,7 @@
 //! The flags that verbs share which run something.
 
+use super::console::Console;
+use super::exit::Exit;
 use crate::rule::{Anchors, compile};
 use crate::run::RunOptions;
 use crate::settings::{Complaint, Settings, from_path, merge};
@@ -63,12 +65,38 @@ pub struct Given {
     pub settings: Settings,
     /// What is worth a remark.
     pub remarks: Vec<String>,
+    /// What is wrong with files of which what restricts is in force all the same.
+    pub errors: Vec<String>,
 }
+
+impl Given {
+    /// Says what is wrong with them; bad input, where something is.
+    pub fn tell(&self, console: &mut Console) -> Exit {
+        for remark in &self.remarks {
+            console.note(remark);
+        }
+        for error in &self.errors {
+            console.complain(error);
+        }
+        match self.errors.is_empty() {
+            true => Exit::Same,
+            false => {
+                console.complain(ONLY_RESTRICTS);
+                Exit::BadInput
+            }
+        }
+    }
+}
+
+/// What holds of a settings file with an error.
+pub const ONLY_RESTRICTS: &str = "note: what can be read of its deny and ask rules is in force, \
+     and nothing that it allows";
 
 /// Reads what `--settings` names.
 ///
 /// # Errors
-/// Every complaint that is an error: nothing runs by settings of which a part is lost.
+/// Every complaint that leaves nothing to go on with. Of a file that is broken what restricts
+/// is in force, and [`Given::errors`] says so.
 pub fn given_settings(path: &str) -> Result<Given, String> {
     let (layers, mut complaints) = from_path(Path::new(path));
     let (settings, of_layers) = merge(layers);
@@ -79,14 +107,16 @@ pub fn given_settings(path: &str) -> Result<Given, String> {
     complaints.extend(of_rules);
     let (errors, remarks): (Vec<_>, Vec<_>) = complaints.iter().partition(|c| c.is_error());
     let texts = |of: Vec<&Complaint>| of.iter().map(ToString::to_string).collect::<Vec<_>>();
-    match errors.is_empty() {
-        true => Ok(Given {
-            path: path.to_owned(),
-            settings,
-            remarks: texts(remarks),
-        }),
-        false => Err(texts(errors).join("\n")),
+    if errors.iter().any(|error| settings.stops(error)) {
+        return Err(texts(errors).join("\n"));
     }
+    let errors = texts(errors);
+    Ok(Given {
+        path: path.to_owned(),
+        settings,
+        remarks: texts(remarks),
+        errors,
+    })
 }
 
 fn policy() -> impl TypedValueParser<Value = Policy> {

@@ -64,8 +64,9 @@ impl Known {
 
 /// Replays recordings.
 pub fn replay(args: &Args, console: &mut Console) -> Exit {
-    for remark in args.settings.iter().flat_map(|given| &given.remarks) {
-        console.note(remark);
+    let mut exit = Exit::Same;
+    if let Some(given) = &args.settings {
+        exit = exit.max(given.tell(console));
     }
     let (options, known, files) = match prepare(args) {
         Ok(prepared) => prepared,
@@ -75,7 +76,6 @@ pub fn replay(args: &Args, console: &mut Console) -> Exit {
         }
     };
     let mut summary = Summary::default();
-    let mut exit = Exit::Same;
     let mut met = BTreeSet::new();
     for file in &files {
         match replay_file(file, &options) {

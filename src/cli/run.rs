@@ -11,6 +11,7 @@ use crate::report::snapshot_file::{self, Compared};
 use crate::run::{self, RunError, RunOptions, RunReport, Setup, SetupError};
 use crate::scenario::{
     Complaint, Outcome, Rejected, Scenario, SnapshotLevel, SourceText, judge, load,
+    unexpected_breaks,
 };
 use crate::tools::lint::lint;
 use crate::trace::{Level, Trace, save_trace};
@@ -37,8 +38,9 @@ pub fn run(args: &Args, console: &mut Console) -> Exit {
         console.complain(&format!("error: {flag} is not supported yet"));
         return Exit::BadInput;
     }
-    for remark in args.flags.settings.iter().flat_map(|given| &given.remarks) {
-        console.note(remark);
+    if let Some(given) = &args.flags.settings {
+        // The scenarios say how it ends: one may expect it.
+        given.tell(console);
     }
     let jobs = match jobs(args) {
         Ok(jobs) => jobs,
@@ -244,6 +246,12 @@ fn do_job(job: &Job, flags: &RunFlags) -> Done {
     line.name.clone_from(&scenario.name);
     line.seed = flags.seed.unwrap_or(scenario.seed);
     line.complaints = job.warnings.iter().map(Said::from).collect();
+    let given = flags.settings.iter().map(|given| &given.settings);
+    for settings in std::iter::once(&scenario.settings).chain(given) {
+        let broken = settings.broken.iter();
+        line.complaints
+            .extend(broken.map(|b| Said::from(&b.complaint)));
+    }
     match run_once(scenario, &flags.options()) {
         Ok(report) => compare(job, scenario, flags, line, report),
         Err(error) => {
@@ -311,7 +319,9 @@ fn compare(
     // complains about, its scenario lacks.
     let script_fits = report.stop != "model_error";
     let complained = !report.complaints.is_empty();
-    let invalid = complained && script_fits;
+    // Settings that are broken are bad input; the run goes on by what of them restricts.
+    let broken = unexpected_breaks(scenario, &trace).next().is_some();
+    let invalid = (complained && script_fits) || broken;
     line.status = if invalid {
         Status::Invalid
     } else if complained || !failures.is_empty() {
@@ -418,7 +428,12 @@ fn print(job: &Job, done: &Done, told: &mut BTreeSet<String>, console: &mut Cons
     let line = &done.line;
     match &job.what {
         Err(rejected) => console.complaints(&rejected.complaints, &rejected.sources),
-        Ok(_) => console.complaints(&job.warnings, &job.sources),
+        Ok(scenario) => {
+            console.complaints(&job.warnings, &job.sources);
+            for broken in &scenario.settings.broken {
+                console.complain(&broken.complaint.to_string());
+            }
+        }
     }
     for said in &line.complaints {
         if let Said::Tool { text, .. } = said

@@ -104,7 +104,9 @@ impl Court {
             ProjectTrust::Untrusted => settings.clone().without_trust(),
         };
         let (rules, complaints) = crate::rule::compile(&settings, &anchors, &**world.fs());
-        let errors = complaints.iter().filter(|complaint| complaint.is_error());
+        let errors = complaints
+            .iter()
+            .filter(|complaint| settings.stops(complaint));
         let errors: Vec<String> = errors.map(ToString::to_string).collect();
         if !errors.is_empty() {
             return Err(Unanswered::Settings(errors));

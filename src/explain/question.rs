@@ -93,7 +93,7 @@ impl Question {
         let mut hooks = Hooks::default();
         for of in &self.settings.hooks {
             // What is wrong with them is no part of this answer: a run complains of it.
-            let _ = hooks.add(&of.value, of.origin.source.as_str());
+            let _ = hooks.add_of(of);
         }
         let names = [self.tool.as_str()];
         let matching = hooks.matching(HookEvent::PreToolUse, &names);

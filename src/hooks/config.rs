@@ -2,6 +2,7 @@
 
 use super::handler::{self, Handler, Written};
 use super::{Condition, HookEvent, Matcher, event};
+use crate::settings::HooksOf;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -113,7 +114,22 @@ impl Hooks {
             timeout_ms,
             source: source.to_owned(),
             index,
+            only_restricts: false,
         });
+    }
+
+    /// Adds the hooks of one source. Of a file that could not be read whole, what is wrong
+    /// with them was told with the rest of it, and those that can run only restrict.
+    pub fn add_of(&mut self, of: &HooksOf) -> Vec<String> {
+        let first = self.handlers.len();
+        let complaints = self.add(&of.value, of.origin.source.as_str());
+        for handler in self.handlers.iter_mut().skip(first) {
+            handler.only_restricts = of.only_restrict;
+        }
+        match of.only_restrict {
+            true => Vec::new(),
+            false => complaints,
+        }
     }
 
     /// The handlers that run when `event` happens to something called `names`: a tool's

@@ -28,6 +28,9 @@ pub struct Handler {
     pub source: String,
     /// Its place among the handlers of its source, from 0.
     pub index: u32,
+    /// It stands in a file that could not be read whole: what it allows or rewrites does
+    /// not count, what it refuses does.
+    pub only_restricts: bool,
 }
 
 /// What a handler does.

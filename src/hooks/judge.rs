@@ -73,6 +73,32 @@ impl HookRun {
         }
     }
 
+    /// Without what it permits: an allow, a rewrite, changes of the settings.
+    pub(super) fn without_permits(mut self) -> HookRun {
+        let output = &mut self.output;
+        let permitted = output.behavior == Some(Behavior::Allow)
+            || output.updated_input.is_some()
+            || !output.updates.is_empty();
+        if !permitted {
+            return self;
+        }
+        output.updated_input = None;
+        output.updates = Vec::new();
+        if output.behavior == Some(Behavior::Allow) {
+            output.behavior = None;
+            output.reason = None;
+        }
+        if self.verdict == Verdict::Said(Behavior::Allow) {
+            self.verdict = Verdict::None;
+        }
+        let why = "its settings file could not be read whole, so nothing that it allows counts";
+        self.notice = Some(match self.notice.take() {
+            Some(notice) => format!("{notice}; {why}"),
+            None => why.to_owned(),
+        });
+        self
+    }
+
     /// Whether it refuses what it was asked about.
     pub(super) fn refuses(&self) -> bool {
         self.verdict == Verdict::Block || self.output.behavior == Some(Behavior::Deny)

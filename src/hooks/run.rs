@@ -183,7 +183,11 @@ impl One {
             },
             other => other,
         };
-        judge.of(end)
+        let run = judge.of(end);
+        match self.handler.only_restricts {
+            true => run.without_permits(),
+            false => run,
+        }
     }
 
     fn timeout_ms(&self) -> u64 {

@@ -84,6 +84,9 @@ fn started(e: &trace::RunStarted) -> String {
     if let Some(schedule) = &e.schedule {
         let _ = write!(text, ", schedule {schedule}");
     }
+    for broken in &e.broken_settings {
+        let _ = write!(text, "; {broken}");
+    }
     text
 }
 

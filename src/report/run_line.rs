@@ -1,6 +1,7 @@
 //! What `run --json` prints: one line a scenario, then the summary.
 
 use crate::scenario::{Complaint, Failure, Place, Severity};
+use crate::settings;
 use crate::tools::lint::Lint;
 use crate::trace::ToolStats;
 use serde::Serialize;
@@ -165,6 +166,22 @@ impl From<&Lint> for Said {
         Said::Tool {
             tool: lint.tool.clone(),
             text: lint.to_string(),
+        }
+    }
+}
+
+impl From<&settings::Complaint> for Said {
+    fn from(complaint: &settings::Complaint) -> Said {
+        let (line, column) = complaint.place.unwrap_or((1, 1));
+        Said::File {
+            severity: complaint.severity.as_str(),
+            file: complaint.file.to_string(),
+            line,
+            column,
+            path: complaint.path.clone(),
+            found: complaint.found.clone(),
+            expected: complaint.expected.clone(),
+            hint: complaint.hint.clone(),
         }
     }
 }

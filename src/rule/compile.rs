@@ -9,6 +9,7 @@ use super::{CommandPattern, DomainPattern, NamePattern, Problem, ProblemKind, Ru
 use crate::settings::{Complaint, Origin, Placed, Settings, Severity, Source};
 use crate::words::Behavior;
 use crate::world::Fs;
+use std::sync::Arc;
 
 /// What the anchors of path rules stand for. Absolute and normal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,8 +103,22 @@ pub fn compile(settings: &Settings, anchors: &Anchors, fs: &dyn Fs) -> (RuleSet,
         deny: kind(Behavior::Deny, &settings.deny),
         ask: kind(Behavior::Ask, &settings.ask),
         allow: kind(Behavior::Allow, &settings.allow),
+        partial: partial(settings),
     };
     (set, complaints)
+}
+
+/// Why there may have been more rules than could be read.
+fn partial(settings: &Settings) -> Option<Arc<str>> {
+    let mut sources: Vec<&str> = settings.broken.iter().map(|b| b.source.as_str()).collect();
+    sources.dedup();
+    (!sources.is_empty()).then(|| {
+        format!(
+            "the {} settings could not be read whole, so nothing that they allow counts",
+            sources.join(" and ")
+        )
+        .into()
+    })
 }
 
 /// Adds one rule; what is said of it if it works all the same.

@@ -11,6 +11,7 @@ use super::{CommandPattern, DomainPattern, NamePattern, Problem, Rule, Side, hos
 use crate::shell_syntax::{CommandLine, Shape};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Rules compiled for matching.
 #[derive(Debug, Clone, Default)]
@@ -18,6 +19,8 @@ pub struct RuleSet {
     pub(super) deny: Kind,
     pub(super) ask: Kind,
     pub(super) allow: Kind,
+    /// Why there may have been more rules that allow, where settings could not be read whole.
+    pub(super) partial: Option<Arc<str>>,
 }
 
 /// Which tools a path rule speaks of.
@@ -174,6 +177,9 @@ impl RuleSet {
                 }
                 Shape::Unsplittable(why) => matches.unsure = Some(why),
             }
+        }
+        if let Some(why) = &self.partial {
+            matches.uncovered = Some(Cow::Owned(why.to_string()));
         }
         if let Subject::Read(paths) | Subject::Edit(paths) = query.subject {
             match &paths.resolved {

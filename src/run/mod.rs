@@ -165,6 +165,12 @@ fn started(setup: &Setup) -> trace::RunStarted {
         },
         scenario: setup.name.clone(),
         scenario_hash: setup.hash.clone(),
+        broken_settings: setup
+            .settings
+            .broken
+            .iter()
+            .map(ToString::to_string)
+            .collect(),
     }
 }
 

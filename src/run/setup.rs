@@ -192,7 +192,7 @@ impl Setup {
         let mut hooks = Hooks::default();
         let mut complaints = Vec::new();
         for of in &self.settings.hooks {
-            complaints.extend(hooks.add(&of.value, of.origin.source.as_str()));
+            complaints.extend(hooks.add_of(of));
         }
         // What is no rule holds of every call; it was warned of with the scenario.
         let _ = hooks.compile_conditions(&Anchors::new(&self.cwd, &self.home), &self.fs);
@@ -211,7 +211,7 @@ impl Setup {
         let (rules, complaints) = crate::rule::compile(&settings, &anchors, &self.fs);
         let errors: Vec<String> = complaints
             .iter()
-            .filter(|c| c.is_error())
+            .filter(|c| settings.stops(c))
             .map(ToString::to_string)
             .collect();
         if !errors.is_empty() {

@@ -31,6 +31,7 @@ pub(super) struct SettingsFile {
     pub file: Arc<str>,
     /// The source that the name of the file tells, for one found in a folder.
     pub told: Source,
+    pub bytes: Vec<u8>,
     pub text: String,
 }
 
@@ -54,12 +55,16 @@ impl Shelf {
 
     /// The text of a file; the error says why there is none.
     pub fn text(self, path: &Path) -> Result<String, String> {
+        String::from_utf8(self.bytes(path)?).map_err(|_| "it is not UTF-8".to_owned())
+    }
+
+    /// The bytes of a file; the error says why there are none.
+    fn bytes(self, path: &Path) -> Result<Vec<u8>, String> {
         let length = std::fs::metadata(path).map_err(|e| said(&e))?.len();
         if length > MAX_TEXT_BYTES {
             return Err(format!("it has {length} bytes, more than {MAX_TEXT_BYTES}"));
         }
-        let bytes = std::fs::read(path).map_err(|e| said(&e))?;
-        String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())
+        std::fs::read(path).map_err(|e| said(&e))
     }
 }
 
@@ -231,11 +236,12 @@ fn read_settings(r: &mut Reader, at: &Node, name: &str, shelf: Shelf) -> Option<
     }
     let mut files = Vec::new();
     for (file, told) in candidates {
-        match shelf.text(&file) {
-            Ok(text) => files.push(SettingsFile {
+        match shelf.bytes(&file) {
+            Ok(bytes) => files.push(SettingsFile {
                 file: file.to_string_lossy().into(),
                 told,
-                text,
+                text: String::from_utf8_lossy(&bytes).into_owned(),
+                bytes,
             }),
             Err(why) => {
                 let found = format!("{}, which cannot be read ({why})", quoted(name));

@@ -502,7 +502,7 @@ fn hash(node: &Node, beside: &Beside) -> String {
         }
     }
     for found in beside.settings.values().flatten() {
-        hasher.update(found.text.as_bytes());
+        hasher.update(&found.bytes);
     }
     hasher.finalize().to_hex().to_string()
 }

@@ -20,6 +20,8 @@ pub struct Expect {
     pub stop: Option<Placed<String>>,
     pub turns: Option<Placed<u64>>,
     pub prompts: Option<Placed<u64>>,
+    /// Over what is wrong with settings files.
+    pub broken_settings: Vec<Placed<Pattern>>,
     pub never: Vec<ExpectedEvent>,
     pub events: Vec<ExpectedEvent>,
 }
@@ -149,6 +151,16 @@ pub(super) fn read_expect(r: &mut Reader, node: &Node, cwd: &str) -> Option<Expe
     };
     let turns = count(r, "turns");
     let prompts = count(r, "prompts");
+    let mut broken_settings = Vec::new();
+    for node in f
+        .get("broken_settings")
+        .map_or(&[][..], |n| r.one_or_many(n))
+    {
+        broken_settings.extend(read_pattern(r, node).map(|value| Placed {
+            value,
+            at: node.at.clone(),
+        }));
+    }
     let never = read_events(r, f.get("never"));
     for event in never.iter().filter(|event| event.times.is_some()) {
         r.complain(Complaint::error(
@@ -166,6 +178,7 @@ pub(super) fn read_expect(r: &mut Reader, node: &Node, cwd: &str) -> Option<Expe
         stop,
         turns,
         prompts,
+        broken_settings,
         never,
         events,
     })

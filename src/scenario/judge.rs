@@ -68,6 +68,7 @@ pub fn judge(scenario: &Scenario, outcome: &Outcome<'_>) -> Vec<Failure> {
     }
     expect.order.iter().for_each(|chain| judge.order(chain));
     judge.run(scenario);
+    judge.broken_settings(scenario);
     for event in &expect.never {
         judge.event(event, false);
     }
@@ -85,6 +86,23 @@ pub fn judge(scenario: &Scenario, outcome: &Outcome<'_>) -> Vec<Failure> {
         );
     }
     judge.failures
+}
+
+/// What is wrong with settings files that a scenario does not expect.
+pub fn unexpected_breaks<'t>(
+    scenario: &'t Scenario,
+    trace: &'t Trace,
+) -> impl Iterator<Item = &'t str> {
+    let expected = &scenario.expect.broken_settings;
+    let found = broken_settings(trace).iter().map(String::as_str);
+    found.filter(|what| !expected.iter().any(|glob| glob.value.matches(what)))
+}
+
+fn broken_settings(trace: &Trace) -> &[String] {
+    match trace.lines.first().map(|line| &line.event) {
+        Some(Event::RunStarted(started)) => &started.broken_settings,
+        _ => &[],
+    }
 }
 
 /// The calls of a trace by number, with what the trace says of each.
@@ -355,6 +373,30 @@ impl Judge<'_> {
         self.same("stop", expect.stop.as_ref(), stop);
         self.same("turns", expect.turns.as_ref(), turns);
         self.same("prompts", expect.prompts.as_ref(), Some(prompts));
+    }
+
+    /// Every break in a settings file must be expected, and every expected one be there.
+    fn broken_settings(&mut self, scenario: &Scenario) {
+        let expected = &scenario.expect.broken_settings;
+        let found = broken_settings(self.outcome.trace);
+        for glob in expected {
+            if !found.iter().any(|what| glob.value.matches(what)) {
+                self.fail(
+                    Some(&glob.at),
+                    "settings",
+                    format!("a file that is broken like {}", quoted(glob.value.as_str())),
+                    words(found),
+                );
+            }
+        }
+        for what in unexpected_breaks(scenario, self.outcome.trace) {
+            self.fail(
+                None,
+                "settings",
+                "files that can be read whole, or `expect: {broken_settings: …}`",
+                what,
+            );
+        }
     }
 
     fn event(&mut self, expected: &ExpectedEvent, must: bool) {

@@ -61,6 +61,7 @@ pub(super) static EXPECT: Shape = Shape {
         key("stop", Kind::Words(run_stops), "Why the run stopped.", "end_turn"),
         key("turns", Kind::Int(0, MAX_INT), "How many responses the model gave.", "3"),
         key("prompts", Kind::Int(0, MAX_INT), "How often the user was asked.", "1"),
+        key("broken_settings", Kind::OneOrMany(&Kind::Text), "Globs over what is wrong with settings files, one for each: of such a file only what restricts is in force.", r#""*settings.json:4:7: *""#),
         key("never", Kind::List(&EVENT_KIND), "Events of the trace that must not occur.", "[prompt]"),
         key("events", Kind::List(&EVENT_KIND), "Events of the trace that must occur.", r#"[{event: hook, with: {notice: "*lint*"}}]"#),
     ],

@@ -40,7 +40,7 @@ pub use expectation::{
 };
 pub use fields::Placed;
 pub use file_spec::{Content, FileContent, FileSpec};
-pub use judge::{Failure, Outcome, judge};
+pub use judge::{Failure, Outcome, judge, unexpected_breaks};
 pub use load::{Loaded, load, parse};
 pub use outside::{InterruptSpec, OutsideSpec};
 pub use schema::schema;

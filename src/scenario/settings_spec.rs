@@ -56,7 +56,9 @@ pub(super) fn read_settings(
     let (settings, mut complaints) = merge(read.iter().map(|read| read.layer.clone()).collect());
     let (_, of_rules) = compile(&settings, &Anchors::new(cwd, home), fs);
     complaints.extend(of_rules);
-    for complaint in complaints {
+    // An error in a file of which what restricts is in force is told with the run.
+    let told_later = |c: &settings::Complaint| c.is_error() && !settings.stops(c);
+    for complaint in complaints.into_iter().filter(|c| !told_later(c)) {
         r.complain(placed(complaint, &read, node));
     }
     hooks(r, &settings, &read, node, (&Anchors::new(cwd, home), fs));
@@ -83,7 +85,7 @@ fn one_source<'n>(
             for found in beside.settings.get(path).into_iter().flatten() {
                 let source = source.unwrap_or(found.told);
                 read.push(Read {
-                    layer: Layer::from_text(source, &found.file, &found.text),
+                    layer: Layer::from_bytes(source, &found.file, &found.bytes),
                     node,
                     text: Some(&found.text),
                 });
@@ -162,7 +164,7 @@ fn hooks(
         let source = of.origin.source;
         let node = read.iter().find(|read| read.layer.source == source);
         let at = node.map_or(&all.at, |read| &read.node.at_path("hooks").at);
-        for complaint in hooks.add(&of.value, source.as_str()) {
+        for complaint in hooks.add_of(of) {
             let (found, expected) = match complaint.split_once(": ") {
                 Some((place, what)) => (format!("{place} ({what})"), "hooks that can be run"),
                 None => (complaint, "hooks that can be run"),

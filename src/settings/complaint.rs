@@ -1,5 +1,6 @@
 //! What is wrong with settings, said so that it can be mended.
 
+use super::Source;
 use std::fmt;
 use std::sync::Arc;
 
@@ -36,6 +37,25 @@ pub struct Complaint {
     /// What should, in words that fit after "expected".
     pub expected: String,
     pub hint: Option<String>,
+}
+
+/// An error in a settings file that did not keep the rest of it from being used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Broken {
+    pub source: Source,
+    pub complaint: Complaint,
+}
+
+impl fmt::Display for Broken {
+    /// The source and the name of the file, but not where it lies: the same on every machine.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let file = &self.complaint.file;
+        let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
+        let mut complaint = self.complaint.clone();
+        complaint.file = name.into();
+        complaint.hint = None;
+        write!(f, "{} settings: {complaint}", self.source)
+    }
 }
 
 impl Complaint {

@@ -22,12 +22,7 @@ pub fn from_path(path: &Path) -> (Vec<Layer>, Vec<Complaint>) {
         match std::fs::read(&file) {
             Ok(bytes) => {
                 let name = file.display().to_string();
-                let text = String::from_utf8_lossy(&bytes);
-                let layer = Layer::from_text(source, &name, &text);
-                if std::str::from_utf8(&bytes).is_err() {
-                    complaints.push(complaint(&file, "bytes that are no UTF-8", "UTF-8"));
-                }
-                layers.push(layer);
+                layers.push(Layer::from_bytes(source, &name, &bytes));
             }
             Err(error) => {
                 let found = format!("a file that cannot be read ({error})");

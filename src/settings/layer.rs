@@ -15,6 +15,8 @@ pub struct Layer {
     /// what the source says. Absolute and normal.
     pub anchor: Option<Arc<str>>,
     pub(super) node: Node,
+    /// The text, of a file that is no JSON.
+    pub(super) broken: Option<Arc<str>>,
     pub(super) complaints: Vec<Complaint>,
 }
 
@@ -26,6 +28,7 @@ impl Layer {
             file: None,
             anchor: None,
             node: Node::from_value(value),
+            broken: None,
             complaints: Vec::new(),
         }
     }
@@ -39,13 +42,31 @@ impl Layer {
             file: Some(file.into()),
             anchor: None,
             node,
+            broken: broken.is_some().then(|| text.into()),
             complaints: Vec::new(),
         };
         if let Some(broken) = broken {
-            let mut complaint =
+            let hint = broken.hint();
+            let complaint =
                 layer.complaint(Severity::Error, None, "", broken.found, broken.expected);
-            complaint.place = Some(broken.at);
+            layer.complaints.push(Complaint {
+                place: Some(broken.at),
+                hint,
+                ..complaint
+            });
+        }
+        layer
+    }
+
+    /// The settings file of these bytes; what of them is no UTF-8 is an error as well.
+    pub fn from_bytes(source: Source, file: &str, bytes: &[u8]) -> Layer {
+        let text = String::from_utf8_lossy(bytes);
+        let mut layer = Layer::from_text(source, file, &text);
+        if let Err(error) = std::str::from_utf8(bytes) {
+            let found = format!("a byte that is no UTF-8, at byte {}", error.valid_up_to());
+            let complaint = layer.complaint(Severity::Error, None, "", found, "UTF-8");
             layer.complaints.push(complaint);
+            layer.broken = Some(text.as_ref().into());
         }
         layer
     }

@@ -1,17 +1,17 @@
 //! Merging the sources: lists one after the other, scalars by strength.
 
 use super::node::{Data, Node};
-use super::{Complaint, HooksOf, Layer, Origin, Placed, Settings, Severity, Source};
+use super::salvage::{mentions, restrictions};
+use super::{Broken, Complaint, HooksOf, Layer, Origin, Placed, Settings, Severity, Source};
 use crate::words::Mode;
 
 /// Merges `layers`, given in any order; two of one source in the order given. Every
-/// complaint is returned; with an error among them, the settings hold what could be
-/// read, which is no fewer denials than the readable part had.
+/// complaint is returned. Of a file with an error among them only what restricts is in
+/// force, and [`Settings::broken`] says so; with an error elsewhere nothing should run.
 pub fn merge(mut layers: Vec<Layer>) -> (Settings, Vec<Complaint>) {
     layers.sort_by_key(|layer| layer.source);
     let mut merging = Merging::default();
     for layer in &layers {
-        merging.complaints.extend(layer.complaints.iter().cloned());
         merging.add(layer);
     }
     merging.finish()
@@ -23,12 +23,103 @@ struct Merging {
     complaints: Vec<Complaint>,
     managed_rules_only: bool,
     managed_hooks_only: bool,
+    /// As `managed_rules_only`, by a file that could not be read whole: allow rules only.
+    managed_allow_only: bool,
     /// Who switches all hooks off.
     hooks_off: Option<Source>,
 }
 
+/// What the layers before one gave.
+struct Before {
+    complaints: usize,
+    allow: usize,
+    folders: usize,
+    hooks: usize,
+    mode: Option<(Mode, Source)>,
+    managed_rules_only: bool,
+    managed_hooks_only: bool,
+    hooks_off: Option<Source>,
+}
+
 impl Merging {
+    fn before(&self) -> Before {
+        Before {
+            complaints: self.complaints.len(),
+            allow: self.settings.allow.len(),
+            folders: self.settings.additional_directories.len(),
+            hooks: self.settings.hooks.len(),
+            mode: self.settings.default_mode,
+            managed_rules_only: self.managed_rules_only,
+            managed_hooks_only: self.managed_hooks_only,
+            hooks_off: self.hooks_off,
+        }
+    }
+
+    /// Adds one layer; of a file with an error, what restricts.
     fn add(&mut self, layer: &Layer) {
+        let before = self.before();
+        self.complaints.extend(layer.complaints.iter().cloned());
+        self.whole(layer);
+        let errors: Vec<Complaint> = self.complaints[before.complaints..]
+            .iter()
+            .filter(|complaint| complaint.is_error())
+            .cloned()
+            .collect();
+        if layer.file.is_some() && !errors.is_empty() {
+            self.only_restrictions(layer, &before);
+            let source = layer.source;
+            let broken = errors.into_iter();
+            let broken = broken.map(|complaint| Broken { source, complaint });
+            self.settings.broken.extend(broken);
+        }
+    }
+
+    /// Takes back what a layer permits, and adds every restriction that its text may hold.
+    fn only_restrictions(&mut self, layer: &Layer, before: &Before) {
+        let settings = &mut self.settings;
+        settings.allow.truncate(before.allow);
+        settings.additional_directories.truncate(before.folders);
+        for hooks in settings.hooks.iter_mut().skip(before.hooks) {
+            hooks.only_restrict = true;
+        }
+        self.managed_rules_only = before.managed_rules_only;
+        self.managed_hooks_only = before.managed_hooks_only;
+        self.hooks_off = before.hooks_off;
+        // What mode it asked for may be lost, so no weaker source may loosen its own.
+        let restricts = |mode: Mode| matches!(mode, Mode::Plan | Mode::DontAsk);
+        settings.default_mode = Some(match (before.mode, settings.default_mode) {
+            (Some(stronger), _) => stronger,
+            (None, Some(own)) if restricts(own.0) => own,
+            (None, _) => (Mode::Default, layer.source),
+        });
+        let Some(text) = layer.broken.as_deref() else {
+            return;
+        };
+        settings.bypass_disabled |= mentions(text, "disableBypassPermissionsMode");
+        self.managed_allow_only |=
+            layer.source == Source::Managed && mentions(text, "allowManagedPermissionRulesOnly");
+        for found in restrictions(text) {
+            let list = match found.denies {
+                true => &mut settings.deny,
+                false => &mut settings.ask,
+            };
+            let of_file = |p: &&Placed| p.origin.file == layer.file;
+            if list.iter().filter(of_file).any(|p| p.text == found.text) {
+                continue;
+            }
+            let node = Node {
+                at: Some(found.at),
+                data: Data::Null,
+            };
+            let index = of_source(list, layer.source);
+            list.push(Placed {
+                text: found.text,
+                origin: origin(layer, &node, index),
+            });
+        }
+    }
+
+    fn whole(&mut self, layer: &Layer) {
         self.settings
             .raw
             .push((layer.source, layer.node.to_value()));
@@ -36,7 +127,7 @@ impl Merging {
             if layer.complaints.is_empty() {
                 self.wrong(layer, &layer.node, "", "an object");
             }
-            return;
+            return self.deep(layer, &layer.node);
         };
         self.twice(layer, entries, "");
         for (key, node) in entries {
@@ -55,6 +146,10 @@ impl Merging {
                     self.managed_hooks_only |= self.flag(layer, node, key);
                 }
                 "$schema" => {}
+                other if restricts(node) => {
+                    self.wrong_key(layer, node, other);
+                    self.deep(layer, node);
+                }
                 other => self.unused(layer, node, other),
             }
         }
@@ -62,7 +157,8 @@ impl Merging {
 
     fn permissions(&mut self, layer: &Layer, node: &Node) {
         let Data::Map(entries) = &node.data else {
-            return self.wrong(layer, node, "permissions", "an object");
+            self.wrong(layer, node, "permissions", "an object");
+            return self.deep(layer, node);
         };
         self.twice(layer, entries, "permissions.");
         for (key, node) in entries {
@@ -97,22 +193,42 @@ impl Merging {
         }
     }
 
-    /// A list of texts, whose first has index `first`.
+    /// What restricts below a value that is not what it should be.
+    fn deep(&mut self, layer: &Layer, node: &Node) {
+        match &node.data {
+            Data::List(list) => list.iter().for_each(|node| self.deep(layer, node)),
+            Data::Map(entries) => {
+                for (key, node) in entries {
+                    let list = match key.as_str() {
+                        "deny" => &mut self.settings.deny,
+                        "ask" => &mut self.settings.ask,
+                        _ => {
+                            self.deep(layer, node);
+                            continue;
+                        }
+                    };
+                    let first = of_source(list, layer.source);
+                    any_texts(layer, node, first, list);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A list of texts, whose first has index `first`. Of another value, the texts that it
+    /// holds: those of a list that permits go with the rest of its file.
     fn texts(&mut self, layer: &Layer, node: &Node, path: &str, first: usize) -> Vec<Placed> {
+        let mut texts = Vec::new();
         let Data::List(list) = &node.data else {
             self.wrong(layer, node, path, "a list of texts");
-            return Vec::new();
+            any_texts(layer, node, first, &mut texts);
+            return texts;
         };
-        let mut texts = Vec::new();
         for (i, entry) in list.iter().enumerate() {
-            let Data::Text(text) = &entry.data else {
+            if !matches!(entry.data, Data::Text(_)) {
                 self.wrong(layer, entry, &format!("{path}[{i}]"), "a text");
-                continue;
-            };
-            texts.push(Placed {
-                text: text.clone(),
-                origin: origin(layer, entry, first + i),
-            });
+            }
+            any_texts(layer, entry, first + i, &mut texts);
         }
         texts
     }
@@ -140,6 +256,7 @@ impl Merging {
         self.settings.hooks.push(HooksOf {
             value: node.to_value(),
             origin: origin(layer, node, 0),
+            only_restrict: false,
         });
     }
 
@@ -157,6 +274,13 @@ impl Merging {
         let found = node.describe();
         self.complaints
             .push(layer.complaint(Severity::Error, Some(node), path, found, expected));
+    }
+
+    /// A key that is not `permissions`, over what can be nothing else.
+    fn wrong_key(&mut self, layer: &Layer, node: &Node, path: &str) {
+        let found = "a key over deny and ask rules";
+        let complaint = layer.complaint(Severity::Error, Some(node), path, found, "`permissions`");
+        self.complaints.push(complaint);
     }
 
     fn unused(&mut self, layer: &Layer, node: &Node, path: &str) {
@@ -192,6 +316,11 @@ impl Merging {
             for list in [&mut settings.allow, &mut settings.ask, &mut settings.deny] {
                 list.retain(|placed| placed.origin.source == Source::Managed);
             }
+        }
+        if self.managed_allow_only {
+            settings
+                .allow
+                .retain(|placed| placed.origin.source == Source::Managed);
         }
         if self.managed_hooks_only {
             settings
@@ -234,6 +363,8 @@ impl Settings {
             (own, theirs) => theirs.or(own),
         };
         self.bypass_disabled |= others.bypass_disabled;
+        self.broken.extend(others.broken);
+        self.broken.sort_by_key(|broken| broken.source);
         self.hooks.extend(others.hooks);
         self.hooks.sort_by_key(|hooks| hooks.origin.source);
         self.raw.extend(others.raw);
@@ -250,6 +381,52 @@ impl Settings {
             list.retain(|placed| placed.origin.source != Source::Project);
         }
         self
+    }
+
+    /// Whether a complaint about these settings, or about rules of theirs, leaves nothing
+    /// to go on with: an error that is not in a file of which only what restricts counts.
+    pub fn stops(&self, complaint: &Complaint) -> bool {
+        let broken = |b: &Broken| b.complaint.file == complaint.file;
+        complaint.is_error() && !self.broken.iter().any(broken)
+    }
+}
+
+/// Whether a value is an object with a list of deny or ask rules.
+fn restricts(node: &Node) -> bool {
+    let Data::Map(entries) = &node.data else {
+        return false;
+    };
+    let list = |node: &Node| matches!(&node.data, Data::List(list) if !list.is_empty());
+    entries
+        .iter()
+        .any(|(key, node)| matches!(key.as_str(), "deny" | "ask") && list(node))
+}
+
+/// Adds every text at or below `node`, keys among them: all of them at the same place of
+/// their list.
+fn any_texts(layer: &Layer, node: &Node, index: usize, into: &mut Vec<Placed>) {
+    let mut add = |text: &str| {
+        into.push(Placed {
+            text: text.to_owned(),
+            origin: origin(layer, node, index),
+        });
+    };
+    match &node.data {
+        Data::Text(text) => add(text),
+        Data::List(list) => {
+            for node in list {
+                any_texts(layer, node, index, into);
+            }
+        }
+        Data::Map(entries) => {
+            for (key, _) in entries.iter().filter(|(key, _)| key.contains('(')) {
+                add(key);
+            }
+            for (_, node) in entries {
+                any_texts(layer, node, index, into);
+            }
+        }
+        _ => {}
     }
 }
 
@@ -289,112 +466,5 @@ fn origin(layer: &Layer, node: &Node, index: usize) -> Origin {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    fn shown(list: &[Placed]) -> Vec<String> {
-        list.iter()
-            .map(|p| format!("{} {}[{}]", p.text, p.origin.source, p.origin.index))
-            .collect()
-    }
-
-    #[test]
-    fn lists_are_merged_and_scalars_are_the_strongest_sources() {
-        let layers = vec![
-            Layer::from_value(
-                Source::User,
-                &json!({"permissions": {"deny": ["A"], "defaultMode": "plan"}}),
-            ),
-            Layer::from_value(
-                Source::Local,
-                &json!({"permissions": {"deny": ["B", "C"], "defaultMode": "acceptEdits"}}),
-            ),
-            Layer::from_value(Source::Managed, &json!({"permissions": {"deny": ["D"]}})),
-        ];
-        let (settings, complaints) = merge(layers);
-        assert_eq!(complaints, []);
-        assert_eq!(
-            shown(&settings.deny),
-            ["D managed[0]", "B local[0]", "C local[1]", "A user[0]"]
-        );
-        assert_eq!(
-            settings.default_mode,
-            Some((Mode::AcceptEdits, Source::Local))
-        );
-    }
-
-    #[test]
-    fn a_broken_file_is_an_error_with_its_place_and_keeps_what_it_denies() {
-        let text = "{\n  \"permissions\": {\n    \"deny\": [\"Read(a)\",\n      'Read(b)']\n  }\n}";
-        let (settings, complaints) = merge(vec![Layer::from_text(Source::Project, "s.json", text)]);
-        assert_eq!(shown(&settings.deny), ["Read(a) project[0]"]);
-        assert_eq!(settings.deny[0].origin.line, Some(3));
-        assert_eq!(
-            complaints[0].to_string(),
-            "s.json:4:7: error: found '\\'', expected a value"
-        );
-    }
-
-    #[test]
-    fn a_key_that_stands_twice_loses_nothing() {
-        let text = r#"{"permissions": {"deny": ["A"], "allow": ["X"], "deny": ["B"]}}"#;
-        let (settings, complaints) = merge(vec![Layer::from_text(Source::User, "s.json", text)]);
-        assert_eq!(shown(&settings.deny), ["A user[0]", "B user[1]"]);
-        assert_eq!(complaints.len(), 1);
-        assert!(complaints[0].is_error());
-        assert_eq!(complaints[0].path, "permissions.deny");
-    }
-
-    #[test]
-    fn everything_wrong_is_told_at_once() {
-        let value = json!({
-            "model": "x",
-            "permissions": {"deny": "Read(a)", "allow": [1], "defaultMode": "yolo", "denny": []},
-            "hooks": [],
-        });
-        let (settings, complaints) = merge(vec![Layer::from_value(Source::Cli, &value)]);
-        let mut told: Vec<String> = complaints.iter().map(ToString::to_string).collect();
-        told.sort();
-        assert_eq!(
-            told,
-            [
-                "cli settings: error: hooks: found a list, expected an object of events",
-                "cli settings: error: permissions.allow[0]: found 1, expected a text",
-                "cli settings: error: permissions.defaultMode: found \"yolo\", expected one of \
-                 default, acceptEdits, plan, auto, dontAsk, bypassPermissions",
-                "cli settings: error: permissions.deny: found \"Read(a)\", expected a list of texts",
-                "cli settings: warning: model: found a key that is not used here, expected a key \
-                 of permissions or hooks\n  hint: it is kept",
-                "cli settings: warning: permissions.denny: found a key that is not used here, \
-                 expected a key of permissions or hooks\n  hint: it is kept",
-            ]
-        );
-        assert_eq!(settings.raw, [(Source::Cli, value)]);
-    }
-
-    #[test]
-    fn an_administrator_has_the_last_word() {
-        let managed = json!({
-            "allowManagedPermissionRulesOnly": true,
-            "allowManagedHooksOnly": true,
-            "permissions": {"deny": ["A"], "disableBypassPermissionsMode": "disable"},
-            "hooks": {"Stop": []},
-        });
-        let user = json!({
-            "disableAllHooks": true,
-            "permissions": {"allow": ["B"], "defaultMode": "bypassPermissions"},
-            "hooks": {"PreToolUse": []},
-        });
-        let (settings, complaints) = merge(vec![
-            Layer::from_value(Source::User, &user),
-            Layer::from_value(Source::Managed, &managed),
-        ]);
-        assert_eq!(complaints, []);
-        assert_eq!(shown(&settings.deny), ["A managed[0]"]);
-        assert!(settings.allow.is_empty());
-        assert_eq!(settings.default_mode, None);
-        let hooks: Vec<Source> = settings.hooks.iter().map(|h| h.origin.source).collect();
-        assert_eq!(hooks, [Source::Managed]);
-    }
-}
+#[path = "merge_tests.rs"]
+mod tests;

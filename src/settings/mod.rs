@@ -2,18 +2,19 @@
 //! with where it came from, none of it interpreted further than that.
 //!
 //! Lists are merged over all sources, scalars are the strongest source's
-//! (`semantics.md §1.5`). What cannot be read is an error; what could be read of a
-//! broken file is kept, so that a caller who goes on has no fewer denials than the
-//! file had readable ones.
+//! (`semantics.md §1.5`). What cannot be read is an error. Of a file with an error only
+//! what restricts is in force: every deny and ask rule that can be found in it by any
+//! means, and nothing that it allows, so that a break never means fewer denials.
 
 mod complaint;
 mod files;
 mod layer;
 mod merge;
 mod node;
+mod salvage;
 mod update;
 
-pub use complaint::{Complaint, Severity};
+pub use complaint::{Broken, Complaint, Severity};
 pub use files::from_path;
 pub use layer::Layer;
 pub use merge::merge;
@@ -118,6 +119,8 @@ pub struct Placed {
 pub struct HooksOf {
     pub value: Value,
     pub origin: Origin,
+    /// They stand in a file that could not be read whole: what they allow does not count.
+    pub only_restrict: bool,
 }
 
 /// All sources merged. Every list is in the order of the sources, the strongest
@@ -134,6 +137,8 @@ pub struct Settings {
     /// As they are written.
     pub additional_directories: Vec<Placed>,
     pub hooks: Vec<HooksOf>,
+    /// What is wrong with files of which for that reason only what restricts is in force.
+    pub broken: Vec<Broken>,
     /// Everything as it was written, by source.
     pub raw: Vec<(Source, Value)>,
 }

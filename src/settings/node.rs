@@ -34,6 +34,23 @@ pub(super) struct Broken {
     pub expected: &'static str,
 }
 
+impl Broken {
+    /// What to do about the breaks that people make most.
+    pub fn hint(&self) -> Option<String> {
+        let hint = match (self.found.as_str(), self.expected) {
+            ("'/'" | "'#'", _) => "JSON has no comments",
+            ("'\\''", _) => "write double quotes",
+            ("']'", "a value") | ("'}'", "a key in double quotes") => {
+                "leave the comma before it away"
+            }
+            (_, "a `\"` that closes the string") => "a quote is missing, or the file was cut off",
+            ("the end of the file", _) => "the file was cut off, or a bracket is not closed",
+            _ => return None,
+        };
+        Some(hint.to_owned())
+    }
+}
+
 impl Node {
     pub fn from_value(value: &Value) -> Node {
         let data = match value {

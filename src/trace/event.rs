@@ -138,6 +138,10 @@ pub struct RunStarted {
     pub schedule: Option<String>,
     pub scenario: String,
     pub scenario_hash: String,
+    /// What is wrong with settings files of which for that reason only what restricts is
+    /// in force.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub broken_settings: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -257,6 +257,48 @@ fn what_cannot_be_explained_is_bad_input() {
 }
 
 #[test]
+fn a_broken_file_is_answered_by_what_restricts_and_is_bad_input() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("settings.json");
+    let text = "{\"permissions\": {\"allow\": [\"Bash(make *)\"],\n \"deny\": [\"Bash(rm *)\",]}}";
+    std::fs::write(&path, text).expect("writes");
+    let name = path.display().to_string();
+    let ask = |command: &str, more: &[&str]| {
+        let input = shell(command);
+        let call = [
+            "--json",
+            "--tool",
+            "Bash",
+            "--input",
+            &input,
+            "--settings",
+            &name,
+        ];
+        explain(&[&call[..], more].concat())
+    };
+    let denied = ask("rm x", &["--expect", "deny"]);
+    assert_eq!(denied.json()[0]["behavior"], "deny");
+    assert_eq!(denied.json()[0]["rule"], "Bash(rm *)");
+    assert_eq!(denied.code, 2);
+    assert_eq!(
+        denied.stderr,
+        format!(
+            "{name}:2:24: error: found ']', expected a value\n  \
+             hint: leave the comma before it away\n\
+             note: what can be read of its deny and ask rules is in force, and nothing that it allows\n"
+        )
+    );
+    let asked = ask("make all", &[]);
+    assert_eq!(asked.json()[0]["behavior"], "ask");
+    let why = asked.json()[0]["layers"][0]["why"].to_string();
+    assert!(why.contains("could not be read whole"), "{why}");
+    assert_eq!(asked.code, 2);
+    let over = explain(&[GREETING, "--settings", &name]);
+    assert_eq!(over.code, 2, "{}", over.stderr);
+    assert!(over.stdout.contains("calls"), "{}", over.stdout);
+}
+
+#[test]
 fn rules_without_effect_are_told_of() {
     let rules = json!({"deny": ["Write(secret)"], "allow": ["mcp__*"]});
     let (_folder, file) = settings(&json!({"permissions": rules, "model": "x"}));

@@ -1,8 +1,10 @@
 //! Settings of a real project, and what becomes of those that cannot be used.
 
+use proptest::prelude::*;
+use proptest::sample::select;
 use rehearsal::rule::{Anchors, compile};
 use rehearsal::settings::{Layer, Settings, Source, from_path, merge};
-use rehearsal::words::Mode;
+use rehearsal::words::{Behavior, Mode};
 use rehearsal::world::{MemoryFs, MemoryOptions};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -53,10 +55,163 @@ fn what_is_not_there_or_cannot_be_read_is_an_error() {
         b"{\"permissions\": {\"deny\": [\"Read(\xff)\", \"Read(a)\"]}}",
     )
     .unwrap();
-    assert_eq!(complaints(dir.path()), ["bytes that are no UTF-8"]);
+    // Its bytes are there: what is wrong with them is told with the rest of it.
+    assert_eq!(complaints(dir.path()), Vec::<String>::new());
     // What can be read of it still denies.
-    let (settings, _) = merge(from_path(&file).0);
-    assert_eq!(settings.deny.len(), 2);
+    let (settings, complaints) = merge(from_path(&file).0);
+    assert_eq!(complaints[0].expected, "UTF-8");
+    assert!(texts(&settings.deny).contains(&"Read(a) project[1]".to_owned()));
+    assert_eq!(settings.broken.len(), 1);
+}
+
+#[test]
+fn of_a_broken_file_only_what_restricts_is_in_force() {
+    let whole = r#"{"permissions": {
+  "deny": ["Read(a)"], "ask": ["Bash(b)"], "allow": ["Bash(c)"],
+  "defaultMode": "acceptEdits", "additionalDirectories": ["/x"],
+  "disableBypassPermissionsMode": "disable"},
+ "hooks": {"Stop": []}, "disableAllHooks": true}"#;
+    let breaks: [(&str, &str); 9] = [
+        (r#"["Read(a)"]"#, r#"["Read(a)",]"#),
+        (r#"["Read(a)"]"#, r#"["Read(a)" // the secret"#),
+        (r#"["Read(a)"]"#, r#""Read(a)""#),
+        (r#"["Read(a)"]"#, r#"[1, "Read(a)"]"#),
+        (r#"["Read(a)"]"#, r#"[["Read(a)"]]"#),
+        (r#"["Read(a)"]"#, r#"{"rule": "Read(a)"}"#),
+        (r#""allow": ["#, r#""allow": [,"#),
+        (r#""acceptEdits""#, r#""faster""#),
+        (r#""permissions""#, r#""permission""#),
+    ];
+    let user = r#"{"permissions": {"defaultMode": "bypassPermissions", "allow": ["Bash(d)"]}}"#;
+    for (from, to) in breaks {
+        let text = whole.replacen(from, to, 1);
+        let (settings, complaints) = merge(vec![
+            Layer::from_text(Source::Local, "s.json", &text),
+            Layer::from_text(Source::User, "u.json", user),
+        ]);
+        assert!(complaints.iter().any(|c| c.is_error()), "{text}");
+        assert_eq!(settings.deny[0].text, "Read(a)", "{text}");
+        assert_eq!(settings.ask[0].text, "Bash(b)", "{text}");
+        assert_eq!(texts(&settings.allow), ["Bash(d) user[0]"], "{text}");
+        assert_eq!(settings.additional_directories, [], "{text}");
+        // What the broken file says of the mode may be lost: no weaker one loosens it.
+        assert_eq!(settings.default_mode, Some((Mode::Default, Source::Local)));
+        assert!(settings.hooks.iter().all(|hooks| hooks.only_restrict));
+        assert!(!settings.broken.is_empty(), "{text}");
+        assert!(
+            settings.broken[0]
+                .to_string()
+                .starts_with("local settings: s.json")
+        );
+    }
+    let (settings, complaints) = merge(vec![Layer::from_text(Source::Local, "s.json", whole)]);
+    assert!(complaints.iter().all(|c| !c.is_error()));
+    assert_eq!(texts(&settings.allow), ["Bash(c) local[0]"]);
+    assert_eq!(settings.broken, []);
+}
+
+/// A settings file, and where in it the key of its deny list stands and each deny rule.
+#[derive(Debug, Clone)]
+struct Written {
+    text: String,
+    key: std::ops::Range<usize>,
+    rules: Vec<(String, std::ops::Range<usize>)>,
+}
+
+fn written() -> impl Strategy<Value = Written> {
+    let rule = select(&[
+        "Read(.env)",
+        "Read(secrets/**)",
+        "Read(//etc/[ab]*)",
+        "Bash(rm *)",
+        "Bash(echo \"a, b\" (c)",
+        "Bash(curl {a,b}:*)",
+        "WebFetch(domain:x.com)",
+        "mcp__tickets__*",
+        "Write",
+    ]);
+    let first = prop::sample::subsequence(vec!["allow", "ask", "defaultMode"], 0..=3);
+    (prop::collection::vec(rule, 1..5), first, any::<bool>()).prop_map(|(rules, first, spaced)| {
+        let gap = if spaced { "\n    " } else { "" };
+        let entry = |key: &&str| match *key {
+            "defaultMode" => "\"defaultMode\": \"bypassPermissions\"".to_owned(),
+            key => format!("\"{key}\": [\"Bash(ls *)\",{gap}\"Edit\"]"),
+        };
+        let all = ["allow", "ask", "defaultMode"];
+        let (before, after): (Vec<&str>, Vec<&str>) =
+            all.iter().partition(|key| first.contains(key));
+        let mut text = format!("{{\"permissions\": {{{gap}");
+        for key in &before {
+            text.push_str(&format!("{},{gap}", entry(key)));
+        }
+        let key = text.len()..text.len() + "\"deny\":".len();
+        text.push_str(&format!("\"deny\": [{gap}"));
+        let mut places = Vec::new();
+        for (at, rule) in rules.iter().enumerate() {
+            if at > 0 {
+                text.push_str(&format!(",{gap}"));
+            }
+            let json = json!(rule).to_string();
+            let from = text.len() + 1;
+            text.push_str(&json);
+            places.push(((*rule).to_owned(), from..text.len() - 1));
+        }
+        text.push(']');
+        for key in &after {
+            text.push_str(&format!(",{gap}{}", entry(key)));
+        }
+        text.push_str("},\n \"model\": \"x\"}");
+        Written {
+            text,
+            key,
+            rules: places,
+        }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    /// Whatever is cut off or put in the place of a few bytes, a rule of the deny list
+    /// that is still there denies, and nothing that the broken file allows counts.
+    #[test]
+    fn no_break_of_a_file_loses_a_denial(
+        file in written(),
+        at in any::<prop::sample::Index>(),
+        length in 0..6usize,
+        instead in "[\\[\\]{}\"',:/\\\\x \n#]{0,3}",
+        cut in any::<bool>(),
+    ) {
+        let from = at.index(file.text.len());
+        let to = if cut { file.text.len() } else { (from + length).min(file.text.len()) };
+        prop_assume!(to <= file.key.start || from >= file.key.end);
+        let mut text = file.text.clone();
+        text.replace_range(from..to, if cut { "" } else { &instead });
+        let (settings, complaints) =
+            merge(vec![Layer::from_text(Source::Project, "s.json", &text)]);
+        let denied = texts(&settings.deny);
+        let kept = file.key.start < from || to <= file.key.start;
+        for (rule, place) in file.rules.iter().filter(|_| kept) {
+            // What is put in beside a text belongs to it; what is only taken away does not.
+            let beside = usize::from(!cut && !instead.is_empty());
+            let there = to + beside <= place.start || from >= place.end + beside;
+            if there {
+                let found = denied.iter().any(|d| d.rsplit_once(' ').unwrap().0 == rule);
+                prop_assert!(found, "{rule} of {text}: {denied:?}");
+            }
+        }
+        if complaints.iter().any(|c| c.is_error()) {
+            prop_assert_eq!(&settings.allow, &[]);
+            let (mode, _) = settings.default_mode.unwrap();
+            prop_assert!(mode == Mode::Default, "{mode:?} of {text}");
+            let (set, _) = compile(&settings, &Anchors::new("/w", "/h"), &memory());
+            prop_assert!(set.rules().all(|rule| rule.behavior != Behavior::Allow));
+        }
+    }
+}
+
+fn memory() -> MemoryFs {
+    MemoryFs::new(MemoryOptions::default())
 }
 
 #[test]

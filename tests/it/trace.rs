@@ -24,6 +24,7 @@ fn small() -> Trace {
             schedule: None,
             scenario: "scenarios/edits/é.yaml".into(),
             scenario_hash: "ab12cd34".into(),
+            broken_settings: Vec::new(),
         })),
     );
     let mut call = Buffer::new();

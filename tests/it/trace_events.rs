@@ -56,8 +56,9 @@ fn some(strategy: impl Strategy<Value = String>) -> impl Strategy<Value = Vec<St
 }
 
 pub fn started() -> impl Strategy<Value = RunStarted> {
-    (some(text()), any::<u64>(), maybe(text()), text()).prop_map(
-        |(semantics, seed, schedule, scenario)| RunStarted {
+    let broken = some(text());
+    (some(text()), any::<u64>(), maybe(text()), text(), broken).prop_map(
+        |(semantics, seed, schedule, scenario, broken_settings)| RunStarted {
             format: FORMAT,
             rehearsal: "0.1.0".into(),
             profile: "seed".into(),
@@ -66,6 +67,7 @@ pub fn started() -> impl Strategy<Value = RunStarted> {
             schedule,
             scenario,
             scenario_hash: "ab12cd34".into(),
+            broken_settings,
         },
     )
 }
