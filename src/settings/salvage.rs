@@ -273,10 +273,10 @@ mod tests {
     }
 
     #[test]
-    fn escapes_are_read() {
+    fn escapes_are_read_and_a_bare_word_is_a_name() {
         assert_eq!(
             denied(r#"{"deny": ["Bash(echo \"a\")", oops"#),
-            [r#"Bash(echo "a")"#]
+            [r#"Bash(echo "a")"#, "oops"]
         );
     }
 }
