@@ -156,7 +156,7 @@ fn stretch(text: &str, from: usize, to: usize, closed: bool, found: &mut Vec<(us
     pieces.truncate(MAX_PIECES);
     pieces.into_iter().for_each(&mut add);
     // A name that is torn off may have been a whole one: it denies.
-    for name in whole.split(',') {
+    for name in whole.split([',', '"']) {
         let name = name.trim_matches(around);
         if is_name(name) {
             add(name);

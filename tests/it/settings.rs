@@ -195,9 +195,15 @@ proptest! {
         for (rule, place) in file.rules.iter().filter(|_| kept) {
             // What is put in beside a text belongs to it; what is only taken away does not.
             // In a file that is whole after all, its quotes are what makes it a rule.
-            let beside = usize::from(!cut && !(broken && instead.is_empty()));
+            let beside = match (cut, instead.as_str()) {
+                (true, _) => 0,
+                (false, "") => usize::from(!broken),
+                // A backslash before its quote joins it to what stands before.
+                (false, put) => 1 + usize::from(!broken && put.ends_with('\\')),
+            };
             let there = to + beside <= place.start || from >= place.end + beside;
-            if there {
+            // A bare name that is glued to a word is another name.
+            if there && (rule.ends_with(')') || stands_alone(&text, rule)) {
                 let found = denied.iter().any(|d| d.rsplit_once(' ').unwrap().0 == rule);
                 prop_assert!(found, "{rule} of {text}: {denied:?}");
             }
@@ -210,6 +216,15 @@ proptest! {
             prop_assert!(set.rules().all(|rule| rule.behavior != Behavior::Allow));
         }
     }
+}
+
+fn stands_alone(text: &str, name: &str) -> bool {
+    let in_name = |c: char| c.is_alphanumeric() || "_-*".contains(c);
+    text.match_indices(name).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + name.len()..].chars().next();
+        ![before, after].into_iter().flatten().any(in_name)
+    })
 }
 
 fn memory() -> MemoryFs {
