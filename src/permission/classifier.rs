@@ -35,7 +35,7 @@ impl ClassifierAnswer {
         self.tool.is_some() || self.call.is_some() || !self.input.is_empty() || self.sees.is_some()
     }
 
-    fn answers(&self, judged: &Judged<'_>, about: &str, sees: &str) -> bool {
+    fn answers(&self, judged: &Judged<'_>, about: &str) -> bool {
         let (tool, input, id) = (judged.tool.name(), judged.input, &judged.cx.call);
         let value = |key: &str| match input.get(key)? {
             Value::String(text) => Some(text.clone()),
@@ -51,7 +51,7 @@ impl ClassifierAnswer {
             && self
                 .sees
                 .as_ref()
-                .is_none_or(|pattern| pattern.matches(about) || pattern.matches(sees))
+                .is_none_or(|pattern| pattern.matches(about) || pattern.matches(&shown(judged)))
             && self
                 .input
                 .iter()
@@ -105,7 +105,7 @@ fn by_rules(judged: &Judged<'_>, about: &About, place: Place) -> Verdict {
     let (tool, input) = (judged.tool, judged.input);
     let deny = |why: &str| Verdict::new(Behavior::Deny, "by_rules", why.to_owned());
     let allow = |why: &'static str| Verdict::new(Behavior::Allow, "by_rules", why);
-    let sees = tool.to_classifier_input(input).to_string();
+    let sees = shown(judged);
     if let Some((_, why)) = DANGERS.iter().find(|(sign, _)| sees.contains(sign)) {
         return deny(why);
     }
@@ -130,22 +130,26 @@ fn by_rules(judged: &Judged<'_>, about: &About, place: Place) -> Verdict {
     }
 }
 
+/// What the tool shows a classifier of a call, as JSON.
+fn shown(judged: &Judged<'_>) -> String {
+    judged.tool.to_classifier_input(judged.input).to_string()
+}
+
 fn is_mcp(name: &str) -> bool {
     name.starts_with("mcp__")
 }
 
 /// Asks the scripted classifier: one operation, then the time it takes.
 async fn scripted(permissions: &Permissions, judged: &Judged<'_>, about: &str) -> Verdict {
-    let (cx, tool) = (judged.cx, judged.tool);
-    cx.world.op(Resource::Classifier, OpKind::Ask).await;
-    let sees = tool.to_classifier_input(judged.input).to_string();
+    let world = &judged.cx.world;
+    world.op(Resource::Classifier, OpKind::Ask).await;
     let answer = permissions
         .classifier
-        .take(|answer| answer.answers(judged, about, &sees));
+        .take(|answer| answer.answers(judged, about));
     let Some(answer) = answer else {
         return Verdict::none("it has no answer to this call");
     };
-    cx.world.sleep_ms(answer.think_ms).await;
+    world.sleep_ms(answer.think_ms).await;
     let why = answer.reason.unwrap_or_default();
     match answer.answer {
         Behavior::Allow | Behavior::Deny => Verdict::new(answer.answer, "classifier", why),

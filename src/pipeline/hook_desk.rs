@@ -134,13 +134,13 @@ impl HookDesk {
     pub(super) async fn permission_request(
         &self,
         seen: Seen<'_>,
-        suggestions: Value,
+        suggestions: impl FnOnce() -> Value,
     ) -> Result<PermissionRequestOutcome, String> {
         let event = HookEvent::PermissionRequest;
         if !self.is_for(event, seen.tool) {
             return Ok(PermissionRequestOutcome::default());
         }
-        let facts = vec![("permission_suggestions", suggestions)];
+        let facts = vec![("permission_suggestions", suggestions())];
         let mut runs = self.of_call(event, seen, facts).await?;
         self.note(seen.carried, &runs);
         self.shorten(&mut runs, &seen.carried.cx.world).await;

@@ -211,7 +211,7 @@ impl Deputy for HookDeputy<'_> {
     async fn answer(&self, request: &Request<'_>) -> Option<DeputyAnswer> {
         let hooks = &self.seen.desk.hooks;
         let said = match hooks
-            .permission_request(self.seen, request.suggestions())
+            .permission_request(self.seen, || request.suggestions())
             .await
         {
             Ok(said) => said,
