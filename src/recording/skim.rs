@@ -18,8 +18,10 @@ pub(super) fn skim<'a, T: de::Deserialize<'a>>(json: &'a str) -> Option<T> {
     let json = json.trim_end_matches(['\r', ' ']);
     // Between tokens there are only spaces, and in strings no control characters.
     let is_control = |byte: u8| byte < b' ';
-    // Of two backslashes the second may look as if it began an escape.
-    let is_odd = |byte, next| is_control(byte) | ((byte == b'\\') & !is_escaped(next));
+    // Of two backslashes the second may look as if it began an escape. Escapes that are
+    // rare are looked at where they stand.
+    let is_usual = |next| (next == b'n') | (next == b'"') | (next == b'\\') | (next == b't');
+    let is_odd = |byte, next| is_control(byte) | ((byte == b'\\') & !is_usual(next));
     match any_byte(json, is_odd) {
         false => whole(json, true),
         true if any_byte(json, |byte, _| is_control(byte)) => None,
@@ -38,18 +40,6 @@ fn any_byte(text: &str, is: impl Fn(u8, u8) -> bool) -> bool {
     let bytes = text.as_bytes();
     let pairs = bytes.iter().zip(bytes.get(1..).unwrap_or_default());
     pairs.fold(false, |any, (byte, next)| any | is(*byte, *next))
-}
-
-/// Whether a backslash and this byte are a whole escape.
-fn is_escaped(byte: u8) -> bool {
-    (byte == b'"')
-        | (byte == b'\\')
-        | (byte == b'/')
-        | (byte == b'b')
-        | (byte == b'f')
-        | (byte == b'n')
-        | (byte == b'r')
-        | (byte == b't')
 }
 
 fn whole<'a, T: de::Deserialize<'a>>(json: &'a str, escapes_fit: bool) -> Option<T> {
@@ -179,7 +169,7 @@ impl<'a> Skimmer<'a> {
             }
             self.at += match self.rest() {
                 [b'u', a, b, c, d, ..] if [a, b, c, d].iter().all(|d| d.is_ascii_hexdigit()) => 5,
-                [escaped, ..] if is_escaped(*escaped) => 1,
+                [b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => 1,
                 _ => return Err(Doubt),
             };
         }
