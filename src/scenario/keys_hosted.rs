@@ -31,7 +31,7 @@ pub(super) static HOSTED_ANSWER: Shape = Shape {
         key("results", Kind::List(&Kind::Shape(&HIT)), "The hits of a search.", r#"[{url: "https://docs.rs/serde", title: serde}]"#),
         key("text", Kind::Text, "The text of a fetched page.", "serde is a framework"),
         key("title", Kind::Text, "The title of a fetched page.", "serde"),
-        key("stdout", Kind::Text, "What a program printed.", "2"),
+        key("stdout", Kind::Text, "What a program printed.", "two"),
         key("stderr", Kind::Text, "What it printed of errors.", "a warning"),
         key("return_code", Kind::Int(0, 255), "How it ended.", "1"),
         key("error", Kind::Text, "The API's code of an error, instead of all that.", "too_many_requests"),
