@@ -1,7 +1,7 @@
 //! The tools of a run as its calls and requests see them: by name, and in an order that
 //! no connection or loading changes (requests are cached by prefix).
 
-use super::compiled::compiled;
+use super::compiled::{Compiled, compiled};
 use super::lookup::{Names, normalized};
 use super::rank::{Index, Text};
 use super::schema::{self, Complaints};
@@ -21,7 +21,8 @@ pub(super) const SEARCH: &str = "ToolSearch";
 /// A tool with what is made of it once.
 pub struct Entry {
     tool: Arc<dyn Tool>,
-    validator: Arc<jsonschema::Validator>,
+    /// Made at the first call: of ten thousand tools few are ever called.
+    validator: OnceLock<Compiled>,
     def: ToolDef,
     is_deferred: bool,
 }
@@ -69,7 +70,13 @@ impl Entry {
 
     /// Holds an input against the schema, every complaint at once.
     pub fn check(&self, input: Value, profile: &Profile) -> Result<Checked, Complaints> {
-        if self.validator.is_valid(&input) {
+        let compiled = || compiled(self.tool.input_schema());
+        let validator = match self.validator.get_or_init(compiled) {
+            Ok(validator) => validator,
+            // Merging leaves no such tool.
+            Err(why) => return Err(Complaints::of_schema(self.name(), why)),
+        };
+        if validator.is_valid(&input) {
             let coerced = false;
             return Ok(Checked { input, coerced });
         }
@@ -77,7 +84,7 @@ impl Entry {
         let schema = self.tool.input_schema();
         let coerced =
             profile.numeric_strings == NumericStrings::Coerce && coerce::coerce(schema, &mut input);
-        match schema::check(self.name(), &self.validator, schema, &input) {
+        match schema::check(self.name(), validator, schema, &input) {
             Some(complaints) => Err(complaints),
             None => Ok(Checked { input, coerced }),
         }
@@ -146,20 +153,18 @@ impl Pool {
         let can_search = tools.iter().any(|tool| tool.name() == SEARCH);
         let entries: Vec<Arc<Entry>> = tools
             .into_iter()
-            .filter_map(|tool| {
-                // Merging left only those that compile.
-                let validator = compiled(tool.input_schema()).ok()?;
+            .map(|tool| {
                 let is_deferred = can_search && defers(&*tool, profile);
                 let mut def = definition(&*tool, profile);
                 if is_deferred && profile.loaded_schema == LoadedSchema::ToolReference {
                     def.defer_loading = Some(true);
                 }
-                Some(Arc::new(Entry {
-                    validator,
+                Arc::new(Entry {
+                    validator: OnceLock::new(),
                     def,
                     is_deferred,
                     tool,
-                }))
+                })
             })
             .collect();
         let names = Names::of(&entries, events.iter());

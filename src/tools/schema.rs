@@ -42,6 +42,22 @@ pub struct Complaints {
     pub parameters: String,
 }
 
+impl Complaints {
+    /// That no input fits, because the schema itself does not stand.
+    pub(super) fn of_schema(tool: &str, why: &str) -> Complaints {
+        let complaint = Complaint {
+            group: Group::Other,
+            path: String::new(),
+            text: why.to_owned(),
+        };
+        Complaints {
+            tool: tool.to_owned(),
+            complaints: vec![complaint],
+            parameters: String::new(),
+        }
+    }
+}
+
 impl fmt::Display for Complaints {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.complaints[..] {

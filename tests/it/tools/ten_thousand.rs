@@ -80,7 +80,7 @@ pub fn sample(count: usize, round: Option<usize>) -> Vec<Arc<dyn Tool>> {
     });
     for (.., schema) in &mut all {
         if let Some(round) = round {
-            schema["$comment"] = round.into();
+            schema["$comment"] = round.to_string().into();
         }
     }
     let names: BTreeMap<(&str, &str), String> =
