@@ -10,7 +10,7 @@ use crate::explain::{
 use crate::profile::Profile;
 use crate::recording::{Source as RecordingSource, read};
 use crate::replay::recording_files;
-use crate::rule::{Anchors, compile};
+use crate::rule::{Anchors, about_unknown_tools, compile};
 use crate::settings::{Settings, from_path, merge};
 use crate::words::{Behavior, Mode};
 use crate::world::{MemoryFs, MemoryOptions, normalize, split};
@@ -268,7 +268,8 @@ impl Args {
         let (cwd, home) = (self.cwd(), self.home());
         // What a rule is worth does not depend on the world.
         let nothing = MemoryFs::new(MemoryOptions::default());
-        let (_, of_rules) = compile(&settings, &Anchors::new(&cwd, &home), &nothing);
+        let (_, mut of_rules) = compile(&settings, &Anchors::new(&cwd, &home), &nothing);
+        of_rules.extend(about_unknown_tools(&settings, &[]));
         let mut stops = false;
         for complaint in complaints.iter().chain(&of_rules) {
             stops |= settings.stops(complaint);

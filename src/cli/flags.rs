@@ -2,7 +2,7 @@
 
 use super::console::Console;
 use super::exit::Exit;
-use crate::rule::{Anchors, compile};
+use crate::rule::{Anchors, about_unknown_tools, compile};
 use crate::run::RunOptions;
 use crate::settings::{Complaint, Settings, from_path, merge};
 use crate::words::Policy;
@@ -105,6 +105,7 @@ pub fn given_settings(path: &str) -> Result<Given, String> {
     let nothing = MemoryFs::new(MemoryOptions::default());
     let (_, of_rules) = compile(&settings, &Anchors::new("/work", "/home/user"), &nothing);
     complaints.extend(of_rules);
+    complaints.extend(about_unknown_tools(&settings, &[]));
     let (errors, remarks): (Vec<_>, Vec<_>) = complaints.iter().partition(|c| c.is_error());
     let texts = |of: Vec<&Complaint>| of.iter().map(ToString::to_string).collect::<Vec<_>>();
     if errors.iter().any(|error| settings.stops(error)) {

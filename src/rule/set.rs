@@ -219,22 +219,6 @@ impl RuleSet {
     pub fn hides_any(&self) -> bool {
         !self.deny.reads.is_empty()
     }
-
-    /// The deny and ask rules about a tool that `known` does not know, which may be slips.
-    pub fn about_unknown_tools<'s>(
-        &'s self,
-        known: impl Fn(&str) -> bool + 's,
-    ) -> impl Iterator<Item = &'s Rule> {
-        [&self.deny, &self.ask].into_iter().flat_map(move |kind| {
-            let unknown: Vec<usize> = kind
-                .names
-                .iter()
-                .filter(|(name, _)| !name.contains('_') && !known(name))
-                .map(|(_, number)| *number)
-                .collect();
-            unknown.into_iter().filter_map(|n| kind.rules.get(n))
-        })
-    }
 }
 
 impl Kind {

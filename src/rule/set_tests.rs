@@ -69,12 +69,6 @@ fn tools_by_name() {
         Some("Web*")
     );
     assert_eq!(rules.removes("Read", &[]), None);
-    let unknown = |known: &'static str| {
-        let rules = set(&[("deny", "Bsh"), ("deny", "mcp__x"), ("ask", "Read")]);
-        let found = rules.about_unknown_tools(|name| name == known);
-        found.map(|r| r.text.to_string()).collect::<Vec<_>>()
-    };
-    assert_eq!(unknown("Read"), ["Bsh"]);
 }
 
 #[test]

@@ -235,7 +235,20 @@ pub(super) fn read_scenario(
     let fs = prepare(r, put, options.unwrap_or_default(), &cwd, start_unix_ms);
     let env = read_env(r, f.get("env"));
     let home = env.get("HOME").map_or(DEFAULT_HOME, String::as_str);
-    let settings = read_settings(r, f.get("settings"), beside, (&cwd, home), &fs);
+    let tools = f
+        .get("tools")
+        .and_then(|n| read_tools(r, n))
+        .unwrap_or_default();
+    let published = read_published(r, f.get("published"));
+    let own_tools = own_tools(&tools, &published);
+    let settings = read_settings(
+        r,
+        f.get("settings"),
+        beside,
+        (&cwd, home),
+        &fs,
+        &own_tools.iter().map(String::as_str).collect::<Vec<_>>(),
+    );
     let hooks = f.get("hooks").and_then(|n| {
         let mut f = r.fields(n, &keys::HOOKS)?;
         let answers = f.get("answers");
@@ -260,10 +273,7 @@ pub(super) fn read_scenario(
         env,
         settings,
         flags: read_flags(r, f.get("flags")),
-        tools: f
-            .get("tools")
-            .and_then(|n| read_tools(r, n))
-            .unwrap_or_default(),
+        tools,
         commands: read_list(
             r,
             f.get("commands"),
@@ -273,7 +283,7 @@ pub(super) fn read_scenario(
         ),
         hooks: hooks.unwrap_or_default(),
         latency_ms: read_latency(r, f.get("latency_ms")),
-        published: read_published(r, f.get("published")),
+        published,
         hosted: read_hosted(r, f.get("hosted")),
         user: read_list(r, f.get("user"), "user", read_user, &keys::USER),
         classifier: read_list(
@@ -326,6 +336,23 @@ pub(super) fn read_scenario(
     };
     f.done();
     Some(scenario)
+}
+
+/// The names of the tools that a scenario adds to the built-in ones.
+fn own_tools(tools: &ToolSpecs, published: &[PublishedSpec]) -> Vec<String> {
+    let custom = tools
+        .custom
+        .iter()
+        .flat_map(|tool| std::iter::once(tool.name.clone()).chain(tool.aliases.iter().cloned()));
+    let answered = tools.answers.iter().filter_map(|answer| {
+        let tool = answer.value.tool.as_ref()?;
+        Some(tool.as_str().to_owned())
+    });
+    let published = published
+        .iter()
+        .filter_map(|spec| crate::tools::published::published(&spec.kind, None))
+        .map(|tool| tool.name().to_owned());
+    custom.chain(answered).chain(published).collect()
 }
 
 fn read_format(r: &mut Reader, node: &Node) -> Option<u64> {

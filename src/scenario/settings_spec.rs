@@ -6,7 +6,7 @@ use super::complaint::{Complaint, Place, Severity};
 use super::fields::{Reader, one_of};
 use super::node::{Data, Node, ticked};
 use crate::hooks::Hooks;
-use crate::rule::{Anchors, compile};
+use crate::rule::{Anchors, about_unknown_tools, compile};
 use crate::settings::{self, Layer, Settings, Source, merge};
 use crate::world::Fs;
 use std::sync::Arc;
@@ -27,6 +27,7 @@ pub(super) fn read_settings(
     beside: &Beside,
     (cwd, home): (&str, &str),
     fs: &dyn Fs,
+    own_tools: &[&str],
 ) -> Settings {
     let Some(node) = node else {
         return Settings::default();
@@ -56,6 +57,7 @@ pub(super) fn read_settings(
     let (settings, mut complaints) = merge(read.iter().map(|read| read.layer.clone()).collect());
     let (_, of_rules) = compile(&settings, &Anchors::new(cwd, home), fs);
     complaints.extend(of_rules);
+    complaints.extend(about_unknown_tools(&settings, own_tools));
     // An error in a file of which what restricts is in force is told with the run.
     let told_later = |c: &settings::Complaint| c.is_error() && !settings.stops(c);
     for complaint in complaints.into_iter().filter(|c| !told_later(c)) {
