@@ -13,6 +13,7 @@ pub mod shell_syntax;
 pub mod trace;
 pub mod world;
 
+pub mod mcp;
 pub mod model;
 pub mod rule;
 pub mod shell;

@@ -11,7 +11,7 @@ const FLOORS: &[(u8, &[&str])] = &[
         2,
         &["profile", "world", "trace", "settings", "shell_syntax"],
     ),
-    (3, &["rule", "shell", "model"]),
+    (3, &["rule", "shell", "model", "mcp"]),
     (4, &["tools", "hooks", "recording"]),
     (5, &["scenario", "permission"]),
     (6, &["pipeline"]),
