@@ -114,8 +114,8 @@ async fn answer(client: &mut Client, pipe: &mut DuplexStream) -> Answer {
             .any(|event| matches!(event, Event::Answered { .. }))
     })
     .await;
-    let answers = events.into_iter().filter_map(|event| match event {
-        Event::Answered { answer, .. } => Some(answer),
+    let answers = events.into_iter().map(|event| match event {
+        Event::Answered { answer, .. } => answer,
         other => panic!("{other:?}"),
     });
     let answers: Vec<Answer> = answers.collect();
