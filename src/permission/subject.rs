@@ -83,7 +83,9 @@ impl About {
             RuleSubject::Command(line) => {
                 let line = shell_syntax::analyze(&line);
                 let removes = is_removal(&line);
-                let mut operands = match edits_matter || removes || rules.restrict_paths() {
+                let writes = rules.permits_edits() && redirects(&line);
+                let matter = edits_matter || removes || writes || rules.restrict_paths();
+                let mut operands = match matter {
                     true => Operands::of(&line, cx, shell_folder(cx).await),
                     false => Operands::default(),
                 };
@@ -191,6 +193,12 @@ impl About {
             _ => Place::None,
         }
     }
+}
+
+/// Whether a line writes files by redirection.
+fn redirects(line: &CommandLine) -> bool {
+    let mut redirections = line.parts.iter().flat_map(|part| &part.redirections);
+    redirections.any(|to| to.writes)
 }
 
 fn is_agent(judged: &Judged<'_>) -> bool {

@@ -117,19 +117,34 @@ pub fn forms(line: &CommandLine, side: Side) -> Vec<Form> {
     }
 }
 
-/// The commands of a line of several that allow rules must cover, each with its forms: all
-/// but those that only read. `None` where the line does more than its commands, so that no
-/// rules about commands cover it: it cannot be taken apart, or writes by redirection.
-pub fn to_cover(line: &CommandLine) -> Option<Vec<Vec<Form>>> {
-    let writes = |part: &Part| part.redirections.iter().any(|to| to.writes);
-    if !matches!(line.shape, Shape::Compound(_)) || line.parts.iter().any(writes) {
+/// What allow rules must cover of a line that is more than one plain command.
+pub struct ToCover {
+    /// Its commands, each with its forms: all but those that only read.
+    pub commands: Vec<Vec<Form>>,
+    /// It writes files by redirection, and rules about editing must cover those.
+    pub writes: bool,
+}
+
+/// What allow rules must cover of a line. `None` where it does more than they can: it
+/// cannot be taken apart, or writes to what only the shell knows.
+pub fn to_cover(line: &CommandLine) -> Option<ToCover> {
+    if !matches!(line.shape, Shape::Compound(_)) {
         return None;
     }
+    let redirections = line.parts.iter().flat_map(|part| &part.redirections);
+    let mut writes = redirections.filter(|to| to.writes && to.target.text != "/dev/null");
+    if writes.clone().any(|to| to.target.dynamic) {
+        return None;
+    }
+    let writes = writes.next().is_some();
     let counts = |part: &&Part| {
         let runs = !part.words.is_empty() || !part.assignments.is_empty();
         runs && !part.handed && !part_is_read_only(line, part)
     };
-    Some(line.parts.iter().filter(counts).map(permitting).collect())
+    Some(ToCover {
+        commands: line.parts.iter().filter(counts).map(permitting).collect(),
+        writes,
+    })
 }
 
 fn permitting(part: &Part) -> Vec<Form> {

@@ -1,7 +1,7 @@
 //! A compiled set of rules, and which of them match a call.
 
 use super::agent::SkillPattern;
-use super::command::{Form, forms, to_cover};
+use super::command::{Form, ToCover, forms, to_cover};
 use super::name::known_as;
 use super::parameter::ParameterPattern;
 use super::path::PathPattern;
@@ -215,6 +215,11 @@ impl RuleSet {
             .any(|kind| !kind.reads.is_empty() || !kind.edits.is_empty())
     }
 
+    /// Whether an allow rule speaks of files that are changed.
+    pub fn permits_edits(&self) -> bool {
+        !self.allow.edits.is_empty()
+    }
+
     /// Whether any deny rule speaks of files that are read.
     pub fn hides_any(&self) -> bool {
         !self.deny.reads.is_empty()
@@ -303,8 +308,8 @@ impl Kind {
 
     /// The first rule that covers a line, or of those that together cover every command of
     /// it that does more than read.
-    fn covering(&self, line: &CommandLine) -> Option<(usize, &'static str)> {
-        if self.patterns.is_empty() {
+    fn covering(&self, line: &CommandLine, written: &[Paths]) -> Option<(usize, &'static str)> {
+        if self.patterns.is_empty() && self.edits.is_empty() {
             return None;
         }
         let of = |forms: &[Form]| self.command(line, forms, CommandPattern::covers);
@@ -312,11 +317,20 @@ impl Kind {
             return Some((number, "it covers the command"));
         }
         let mut first = None::<usize>;
-        for forms in to_cover(line)? {
+        let mut covers = |number: usize| first = Some(first.map_or(number, |n| n.min(number)));
+        let ToCover { commands, writes } = to_cover(line)?;
+        for forms in commands {
             let (number, _) = of(&forms)?;
-            first = Some(first.map_or(number, |n| n.min(number)));
+            covers(number);
         }
-        first.map(|number| (number, "with others it covers every command of the line"))
+        if writes && written.is_empty() {
+            return None;
+        }
+        for paths in written.iter().filter(|_| writes) {
+            // What a redirection writes is what Edit would write.
+            covers(self.path(&self.edits, paths, Side::Permits)?);
+        }
+        first.map(|number| (number, "with others it covers every part of the line"))
     }
 
     fn url(&self, url: &str) -> Option<usize> {
@@ -466,8 +480,8 @@ impl Kind {
                 let edit = self.path(&self.edits, paths, side);
                 found.extend(edit.map(|n| (n, "it covers the path")));
             }
-            Subject::Command { line, .. } => {
-                found.extend(self.covering(line));
+            Subject::Command { line, writes, .. } => {
+                found.extend(self.covering(line, writes));
             }
             Subject::Url(url) => {
                 found.extend(self.url(url).map(|n| (n, "it covers the URL's host")));
