@@ -9,6 +9,8 @@ pub(super) fn host(url: &str) -> Option<String> {
         .or_else(|| url.strip_prefix("http://"))?;
     let authority = rest.split(['/', '?', '#']).next()?;
     let host = authority.rsplit('@').next()?.split(':').next()?;
+    // The dot of the root names the same host.
+    let host = host.trim_end_matches('.');
     (!host.is_empty()).then(|| host.to_ascii_lowercase())
 }
 
@@ -35,8 +37,12 @@ fn covers(domain: &str, host: &str, url: &str) -> bool {
         || host
             .strip_suffix(&name)
             .is_some_and(|front| front.ends_with('.'));
-    let path_of = || url.splitn(4, '/').nth(3).unwrap_or_default();
-    is_host && path.is_none_or(|path| path_of().starts_with(path))
+    let below = |path: &str| {
+        let rest = url.splitn(4, '/').nth(3).unwrap_or_default();
+        rest.strip_prefix(path.trim_end_matches('/'))
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?', '#']))
+    };
+    is_host && path.is_none_or(below)
 }
 
 #[cfg(test)]
@@ -55,10 +61,12 @@ mod tests {
         assert!(docs.may_go_to("https://API.docs.rs:443/x"));
         assert!(docs.may_go_to("https://example.com/blog/1"));
         assert!(!docs.may_go_to("https://example.com/shop"));
+        assert!(!docs.may_go_to("https://example.com/blogger"));
         assert!(!docs.may_go_to("https://notdocs.rs/"));
         assert!(!docs.may_go_to("https://docs.rs@evil.example/"));
         assert!(!docs.may_go_to("file:///etc/passwd"));
         assert!(!tool(&[], &["docs.rs"]).may_go_to("https://docs.rs/"));
+        assert!(!tool(&[], &["docs.rs"]).may_go_to("https://docs.rs./x"));
         assert!(tool(&[], &["docs.rs"]).may_go_to("https://crates.io/"));
     }
 }

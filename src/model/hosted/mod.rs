@@ -17,11 +17,14 @@ use std::collections::BTreeMap;
 pub use search::SearchTools;
 
 /// The types that can be offered, with the name the model calls each by.
-pub const TYPES: [(&str, &str); 9] = [
+pub const TYPES: [(&str, &str); 12] = [
     ("web_search_20250305", "web_search"),
     ("web_search_20260209", "web_search"),
+    ("web_search_20260318", "web_search"),
     ("web_fetch_20250910", "web_fetch"),
     ("web_fetch_20260209", "web_fetch"),
+    ("web_fetch_20260309", "web_fetch"),
+    ("web_fetch_20260318", "web_fetch"),
     ("code_execution_20250522", "code_execution"),
     ("code_execution_20250825", "code_execution"),
     ("code_execution_20260120", "code_execution"),
@@ -126,12 +129,20 @@ impl HostedTool {
     }
 }
 
+/// A use without its result.
+struct Open {
+    id: String,
+    call: HostedCall,
+    /// How often the tool was used before it in its response.
+    used: u64,
+}
+
 /// The executors of a run.
 pub struct Hosted {
     tools: Vec<(HostedTool, Answers<HostedAnswer>)>,
     search: SearchTools,
     /// Uses whose results the last response left open.
-    open: Vec<(String, HostedCall)>,
+    open: Vec<Open>,
 }
 
 impl Hosted {
@@ -168,8 +179,8 @@ impl Hosted {
         request: &Request<'_>,
     ) -> Result<Vec<Block>, String> {
         let mut blocks = Vec::new();
-        for (id, call) in std::mem::take(&mut self.open) {
-            blocks.push(self.result(&id, &call, 0, request)?);
+        for Open { id, call, used } in std::mem::take(&mut self.open) {
+            blocks.push(self.result(&id, &call, used, request)?);
         }
         let mut uses: BTreeMap<&str, u64> = BTreeMap::new();
         for (place, call) in calls.iter().enumerate() {
@@ -183,7 +194,11 @@ impl Hosted {
                 "input": call.input,
             }))));
             match call.pending {
-                true => self.open.push((id, call.clone())),
+                true => self.open.push(Open {
+                    id,
+                    call: call.clone(),
+                    used: *used,
+                }),
                 false => blocks.push(self.result(&id, call, *used, request)?),
             }
             *used += 1;
@@ -193,8 +208,8 @@ impl Hosted {
 
     fn tool(&self, name: &str) -> Result<&(HostedTool, Answers<HostedAnswer>), String> {
         let known = |tool: &HostedTool| match name {
-            // Newer code execution calls its parts by names of their own.
-            "bash_code_execution" | "text_editor_code_execution" => {
+            // Newer code execution calls its shell by a name of its own.
+            "bash_code_execution" => {
                 tool.name() == Some("code_execution") && tool.kind != "code_execution_20250522"
             }
             _ => tool.name() == Some(name),

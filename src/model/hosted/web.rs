@@ -3,6 +3,7 @@
 use super::domains::host;
 use super::{Gives, Hit, HostedTool, error};
 use crate::model::Request;
+use crate::wire::Role;
 use serde_json::{Value, json};
 
 /// Longer addresses are refused, in characters (`protocol.md §3.1`).
@@ -81,14 +82,57 @@ pub(super) fn fetch(
     }
 }
 
-/// Whether somebody named the address before: a model makes none up that is then fetched.
+/// Whether somebody but the model named the address before: the user, a result, a hit. What
+/// the model itself wrote does not count, or it would only have to ask twice.
 fn stands_in(url: &str, request: &Request<'_>) -> bool {
     let escaped = serde_json::to_string(url).unwrap_or_default();
     let escaped = escaped.trim_matches('"');
     request.messages.iter().any(|message| {
-        message
-            .content
-            .iter()
-            .any(|block| block.raw().get().contains(escaped))
+        let blocks = message.content.iter().filter(|block| {
+            message.role == Role::User || block.type_name().ends_with("_tool_result")
+        });
+        blocks
+            .into_iter()
+            .any(|block| holds_whole(block.raw().get(), escaped))
     })
+}
+
+/// Whether an address stands in a text as a whole, and not as the beginning of another.
+fn holds_whole(text: &str, url: &str) -> bool {
+    let goes_on = |c: char| c.is_ascii_alphanumeric() || "-._~:/?#@!$&'()*+,;=%[]".contains(c);
+    text.match_indices(url).any(|(at, _)| {
+        // A full stop behind an address is the sentence's.
+        let rest =
+            text[at + url.len()..].trim_start_matches(['.', ',', ';', ':', '!', '?', ')', ']']);
+        match rest.chars().next() {
+            None => true,
+            Some(next) => !goes_on(next),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_not_the_beginning_of_another() {
+        let url = "https://example.com/page";
+        for text in [
+            "see https://example.com/page.",
+            "https://example.com/page\\n",
+            "(https://example.com/page)",
+            "https://example.com/page",
+        ] {
+            assert!(holds_whole(text, url), "{text}");
+        }
+        for text in [
+            "https://example.com/page2",
+            "https://example.com/page/2",
+            "https://example.com/page?x=1",
+            "https://example.com/page.html",
+        ] {
+            assert!(!holds_whole(text, url), "{text}");
+        }
+    }
 }

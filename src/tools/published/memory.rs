@@ -3,10 +3,12 @@
 
 use super::file::{self, Input, input, outcome};
 use super::shown;
+use crate::rule::{Paths, Query, Subject};
 use crate::sim::Resource;
 use crate::tools::target::{Target, refused, resolve};
 use crate::tools::{
-    Footprint, Outcome, Permit, Progress, ReadOnly, Refusal, RuleSubject, Tool, ToolCx, guard,
+    Footprint, Outcome, OwnVerdict, Permit, Progress, ReadOnly, Refusal, RuleSubject, Tool, ToolCx,
+    guard,
 };
 use crate::wire::ToolDef;
 use crate::words::Class;
@@ -133,6 +135,28 @@ impl Tool for Memory {
         Ok(())
     }
 
+    /// A rule is asked about one path; a deletion touches all below its own, and a rename
+    /// what is below both of its.
+    async fn check_permissions(&self, raw: &Value, cx: &ToolCx) -> OwnVerdict {
+        let Ok(input) = input(raw) else {
+            return OwnVerdict::None;
+        };
+        let (from, to) = match input.command.as_str() {
+            "delete" => (input.path.as_deref(), None),
+            "rename" => (input.old_path.as_deref(), input.new_path.as_deref()),
+            _ => return OwnVerdict::None,
+        };
+        let mut strictest = OwnVerdict::None;
+        for path in touched(cx, from.unwrap_or_default(), to).await {
+            match restricting(cx, &path).await {
+                OwnVerdict::None | OwnVerdict::Allow { .. } => {}
+                denied @ OwnVerdict::Deny { .. } => return denied,
+                asks @ OwnVerdict::Ask { .. } => strictest = asks,
+            }
+        }
+        strictest
+    }
+
     async fn call(
         &self,
         raw: &Value,
@@ -220,6 +244,46 @@ fn decoded(path: &str) -> Option<String> {
         }
     }
     (out != bytes).then(|| String::from_utf8_lossy(&out).into_owned())
+}
+
+/// Everything at and below `from`, and where it would be below `to`; absolute and normal.
+async fn touched(cx: &ToolCx, from: &str, to: Option<&str>) -> Vec<String> {
+    let from = normalize("/", from);
+    let mut paths = vec![from.clone()];
+    if let Ok(below) = cx.world.walk(&from).await {
+        paths.extend(below.into_iter().map(|found| found.path.to_string()));
+    }
+    let moved = |path: &String| {
+        let rest = path.strip_prefix(&from)?;
+        Some(format!("{}{rest}", normalize("/", to?)))
+    };
+    let moved: Vec<String> = paths.iter().filter_map(moved).collect();
+    paths.extend(moved);
+    paths
+}
+
+/// What deny and ask rules about editing say of a path.
+async fn restricting(cx: &ToolCx, path: &str) -> OwnVerdict {
+    let resolved = resolve(cx, path).await.ok();
+    let paths = Paths {
+        spelled: path.to_owned(),
+        resolved: resolved.map(|target| target.canonical.to_string()),
+    };
+    let matches = cx.env.rules.matches(&Query {
+        tool: "memory",
+        aliases: &[],
+        subject: Subject::Edit(&paths),
+        input: None,
+    });
+    match (matches.deny, matches.ask) {
+        (Some(hit), _) => OwnVerdict::Deny {
+            why: format!("the rule {} denies {path} to be changed", hit.rule.text),
+        },
+        (None, Some(hit)) => OwnVerdict::Ask {
+            why: format!("the rule {} asks before {path} is changed", hit.rule.text),
+        },
+        (None, None) => OwnVerdict::None,
+    }
 }
 
 async fn view(cx: &ToolCx, input: &Input) -> Result<Outcome, Refusal> {
