@@ -44,7 +44,9 @@ struct Inner {
 struct Watch {
     /// The place of that call.
     on: Option<usize>,
-    words: Vec<Word>,
+    /// What was said, and by the call at which place: one that has ended meanwhile may
+    /// have said it.
+    words: Vec<(usize, Word)>,
     /// The driver, while it waits.
     driver: Option<Waker>,
     /// The call, while it waits for the driver; taken when it may go on.
@@ -113,7 +115,7 @@ impl Turnstile {
             return;
         }
         self.lock().watch.stopped = true;
-        self.say(Word::Rewritten(known));
+        self.say(place, Word::Rewritten(known));
         poll_fn(|cx| {
             let watch = &mut self.lock().watch;
             if !watch.stopped {
@@ -128,7 +130,7 @@ impl Turnstile {
     /// Tells the driver that a call that it waits for is permitted.
     pub fn permitted(&self, place: usize, known: impl FnOnce() -> Known) {
         if self.is_watched(place) {
-            self.say(Word::Permitted(known()));
+            self.say(place, Word::Permitted(known()));
             self.lock().watch.on = None;
         }
     }
@@ -145,8 +147,9 @@ impl Turnstile {
         }
     }
 
-    /// What the watched call said since this was last asked. Waits until it says something.
-    pub async fn words(&self) -> Vec<Word> {
+    /// What watched calls said since this was last asked, each with its place. Waits until
+    /// one says something.
+    pub async fn words(&self) -> Vec<(usize, Word)> {
         poll_fn(|cx| {
             let watch = &mut self.lock().watch;
             if watch.words.is_empty() {
@@ -158,10 +161,10 @@ impl Turnstile {
         .await
     }
 
-    fn say(&self, word: Word) {
+    fn say(&self, place: usize, word: Word) {
         let waker = {
             let watch = &mut self.lock().watch;
-            watch.words.push(word);
+            watch.words.push((place, word));
             watch.driver.take()
         };
         if let Some(waker) = waker {

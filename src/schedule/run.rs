@@ -190,11 +190,11 @@ impl Batch {
             if live.live().len() == 0 {
                 return false;
             }
-            let ended = tokio::select! {
+            let (place, ended) = tokio::select! {
                 biased;
                 ended = live.next() => ended,
                 words = turnstile.words() => {
-                    self.hear(&mut plan, placed - 1, words);
+                    self.hear(&mut plan, words);
                     continue;
                 }
                 () = &mut raised => {
@@ -202,7 +202,6 @@ impl Batch {
                     return true;
                 }
             };
-            let (place, ended) = ended;
             turnstile.pass(place);
             plan.ended(place);
             match ended {
@@ -258,9 +257,9 @@ impl Batch {
         }
     }
 
-    /// Takes in what the call at `place`, which others wait for, turned out to be.
-    fn hear(&self, plan: &mut Plan, place: usize, words: Vec<Word>) {
-        for word in words {
+    /// Takes in what calls that others wait for turned out to be.
+    fn hear(&self, plan: &mut Plan, words: Vec<(usize, Word)>) {
+        for (place, word) in words {
             match word {
                 Word::Rewritten(known) => plan.rewritten(place, &facts::known(known, &self.world)),
                 Word::Permitted(known) => plan.permitted(place, facts::known(known, &self.world)),

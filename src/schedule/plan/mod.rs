@@ -141,7 +141,10 @@ impl Plan {
     /// than it was placed with. It must wait for the live calls that are in its way, until
     /// [`take_resumed`](Plan::take_resumed) says that it may go on.
     pub fn rewritten(&mut self, place: usize, facts: &Facts) {
-        self.resumed = !self.awaits_permission(place) || self.wait(place, facts) == 0;
+        // Of a call that has ended, nobody waits for what it said.
+        if self.awaits_permission(place) {
+            self.resumed = self.wait(place, facts) == 0;
+        }
     }
 
     /// The call at `place` is permitted, and these facts are final.
