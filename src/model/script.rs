@@ -25,6 +25,8 @@ pub struct Turn {
     pub say: Vec<String>,
     /// Content blocks as they are, after what is said.
     pub blocks: Vec<Arc<RawValue>>,
+    /// Results that the last response left open: before everything else.
+    pub late: Vec<Arc<RawValue>>,
     /// Uses of tools that the vendor hosts, after those blocks.
     pub hosted: Vec<HostedCall>,
     pub calls: Vec<ScriptedCall>,

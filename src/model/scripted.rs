@@ -88,8 +88,11 @@ impl Scripted {
                 ))),
             };
         };
+        let late = hosted.late(request).map_err(ModelError::Script)?;
+        turn.late
+            .extend(late.iter().map(|block| block.raw().clone()));
         let uses = hosted
-            .blocks(&calls, number, request)
+            .uses(&calls, number, request)
             .map_err(ModelError::Script)?;
         turn.blocks
             .extend(uses.iter().map(|block| block.raw().clone()));
@@ -260,7 +263,11 @@ impl Scripted {
 
 /// The response that a turn is; `number` counts the answers of a conversation from 1.
 fn response(turn: &Turn, number: u32, request: &Request<'_>) -> Response {
-    let mut content = Vec::new();
+    let mut content: Vec<Block> = turn
+        .late
+        .iter()
+        .map(|raw| Block::from_raw(raw.clone()))
+        .collect();
     content.extend(
         turn.thinking
             .as_deref()

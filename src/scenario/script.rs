@@ -93,6 +93,7 @@ impl Turn {
             thinking: self.thinking.clone(),
             say: self.say.clone(),
             blocks: self.blocks.iter().map(raw::of).collect(),
+            late: Vec::new(),
             hosted: self.hosted.clone(),
             calls: self.calls.iter().map(ScriptedCall::to_model).collect(),
             stop: self.stop.clone(),

@@ -170,18 +170,22 @@ impl Hosted {
             .collect()
     }
 
-    /// The results that the last response left open, then the uses of this one with theirs.
-    /// `number` is the response's. An error is what the scenario lacks.
-    pub fn blocks(
+    /// The results that the last response left open. An error is what the scenario lacks.
+    pub fn late(&mut self, request: &Request<'_>) -> Result<Vec<Block>, String> {
+        std::mem::take(&mut self.open)
+            .iter()
+            .map(|Open { id, call, used }| self.result(id, call, *used, request))
+            .collect()
+    }
+
+    /// The uses of response `number` with their results. An error is what the scenario lacks.
+    pub fn uses(
         &mut self,
         calls: &[HostedCall],
         number: u32,
         request: &Request<'_>,
     ) -> Result<Vec<Block>, String> {
         let mut blocks = Vec::new();
-        for Open { id, call, used } in std::mem::take(&mut self.open) {
-            blocks.push(self.result(&id, &call, used, request)?);
-        }
         let mut uses: BTreeMap<&str, u64> = BTreeMap::new();
         for (place, call) in calls.iter().enumerate() {
             let made = || format!("srvtoolu_{number:04}_{}", place + 1);
